@@ -128,6 +128,8 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
   KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
   KASHI_RETURN_IF_ERROR(UnrollWindows(module_.get()));
+  // Before any code is made: it belongs to instructions that stay.
+  module_->RemoveDeadCode();
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
   KASHI_RETURN_IF_ERROR(jit_module.status());
   const LoopTable loops = EmitNativeLoops(module_.get(), options.numbers, *jit_module);

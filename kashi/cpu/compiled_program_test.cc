@@ -1,10 +1,12 @@
 #include "kashi/cpu/compiled_program.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -312,6 +314,22 @@ TEST(CompiledProgramTest, RunsLoopsAndBranches) {
                     ErrorSpec(1e-5, 1e-5));
 }
 
+// The kernels and native functions of loops that nothing needs would outlive them.
+TEST(CompiledProgramTest, LeavesOutDeadLoops) {
+  const std::string program = R"(
+    body { s = (s32[], f32[N]) parameter(0) i = s32[] get-tuple-element(s), index=0
+      x = f32[N] get-tuple-element(s), index=1 one = s32[] constant(1) n = s32[] add(i, one)
+      y = f32[N] cosine(x) z = f32[N] exponential(y) ROOT t = (s32[], f32[N]) tuple(n, z) }
+    condition { s = (s32[], f32[N]) parameter(0) i = s32[] get-tuple-element(s), index=0 l = s32[] constant(100)
+      ROOT c = pred[] compare(i, l), direction=LT }
+    ENTRY e { x = f32[N] parameter(0) zero = s32[] constant(0) s = (s32[], f32[N]) tuple(zero, x)
+      w = (s32[], f32[N]) while(s), condition=condition, body=body
+      y = f32[N] exponential(x) ROOT z = f32[N] add(y, x) })";
+  for (const char* size : {"[9]", "[9000]"}) {
+    ExpectAsEvaluator(absl::StrReplaceAll(program, {{"[N]", size}}), ErrorSpec(1e-5, 1e-5), 1);
+  }
+}
+
 // Several kernels of one module, on many threads at once, in several runs of one program.
 TEST(CompiledProgramTest, LargeArraysOnAllThreads) {
   ExpectAsEvaluator(
@@ -320,6 +338,23 @@ TEST(CompiledProgramTest, LargeArraysOnAllThreads) {
       "to_apply=add c = f32[301] reduce(y, z), dimensions={0}, to_apply=add rb = f32[1000,301] broadcast(r), "
       "dimensions={0} q = f32[1000,301] divide(y, rb) ROOT t = (f32[1000,301], f32[301]) tuple(q, c) }",
       ErrorSpec(1e-4, 1e-4));
+}
+
+TEST(CompiledProgramTest, ManyThreadsCompileAtOnce) {
+  const auto module =
+      ReadVerified("ENTRY e { x = f32[9] parameter(0) y = f32[9] sine(x) ROOT z = f32[9] add(x, y) }").value();
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  const Literal expected = HloEvaluator().Evaluate(*module, arguments).value();
+  std::vector<std::thread> threads;
+  std::atomic<int> agree{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const absl::StatusOr<Literal> actual = RunCompiled(*module, arguments);
+      if (actual.ok() && literal_comparison::Near(expected, *actual, ErrorSpec(1e-5, 1e-5)).ok()) ++agree;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(agree, 8);
 }
 
 TEST(CompiledProgramTest, KeepsItsStages) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -57,8 +58,13 @@ class Machine {
     if (!host) return ToStatus(host.takeError());
     host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
     auto machine = std::unique_ptr<Machine>(new Machine(*host));
+    // A target machine for each module: several threads may compile at once, and LLVM's is for one.
+    const auto make_compiler = [](llvm::orc::JITTargetMachineBuilder builder)
+        -> llvm::Expected<std::unique_ptr<llvm::orc::IRCompileLayer::IRCompiler>> {
+      return std::make_unique<llvm::orc::ConcurrentIRCompiler>(std::move(builder));
+    };
     llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit =
-        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
+        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).setCompileFunctionCreator(make_compiler).create();
     if (!jit) return ToStatus(jit.takeError());
     machine->jit_ = std::move(*jit);
     return machine.release();

@@ -18,6 +18,15 @@ __all__ = [
 ]
 
 
+def _unpacked(packed, name):
+    import gzip
+    import zlib
+    try:
+        return gzip.decompress(packed)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ParseError(f"{os.fsdecode(name)}: not a file packed by gzip: {error}") from error
+
+
 def parse(source) -> Module:
     """Reads a module: HLO or StableHLO text (str), the bytes of text, of a proto, of JSON or of a portable artifact of
     StableHLO, or a file of any of these. StableHLO becomes HLO.
@@ -30,15 +39,15 @@ def parse(source) -> Module:
     Raises ParseError, whose text has line, column and a caret; OSError for a file that cannot be read.
     """
     name = "hlo"
-    if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "{" not in source):
+    is_path = isinstance(source, str) and source.strip() and "\n" not in source and "{" not in source
+    if isinstance(source, os.PathLike) or is_path:
         name = os.fspath(source)
         with open(name, "rb") as file:
             source = file.read()
     if isinstance(source, (bytearray, memoryview)):
         source = bytes(source)
     if isinstance(source, bytes) and source[:2] == b"\x1f\x8b":
-        import gzip
-        source = gzip.decompress(source)
+        source = _unpacked(source, name)
     if not isinstance(source, (str, bytes)):
         raise TypeError(f"expected str, bytes or a path, got {type(source).__name__}")
     return parse_bytes(source, str(name))

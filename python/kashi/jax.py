@@ -274,6 +274,14 @@ def _proto(lowered):
     return lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
 
 
+def _refuse_unused_callbacks(module):
+    """Such as those of jax.debug.print. No result needs them, so that a run would leave them out without a word."""
+    for instruction in module.instructions:
+        is_callback = "python_cpu_callback" in str(instruction.attributes.get("custom_call_target", ""))
+        if is_callback and not instruction.users:
+            raise NotImplementedError(f"{instruction.name}: the program calls back into Python, which Kashi does not do")
+
+
 def _is_key(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
@@ -282,7 +290,10 @@ class _Program:
     """A compiled program, and what it makes of leaves and results."""
 
     def __init__(self, traced, lowered):
-        module = kashi.parse(_proto(lowered))
+        proto = _proto(lowered)
+        module = kashi.parse(proto)
+        if b"python_cpu_callback" in proto:
+            _refuse_unused_callbacks(module)
         self._program = kashi.compile(module)
         self._dtypes = [aval.dtype for aval in jax.tree_util.tree_leaves(traced.in_avals)]
         self._results = jax.tree_util.tree_leaves(traced.out_avals)

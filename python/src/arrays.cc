@@ -227,16 +227,14 @@ std::string DimensionsText(PrimitiveType type, absl::Span<const int64_t> dimensi
   return absl::StrCat(primitive_util::LowercasePrimitiveTypeName(type), "[", absl::StrJoin(dimensions, ","), "]");
 }
 
+std::string DtypeText(PrimitiveType type) {
+  const nb::handle dtype = DtypeOf(type);
+  return dtype.is_valid() ? nb::cast<std::string>(nb::str(dtype)) : "none";
+}
+
 void CheckFits(const ArrayView& view, const Shape& shape, const std::string& place) {
-  bool fits = view.type == shape.element_type() && view.dimensions.size() == shape.dimensions().size();
-  for (int i = 0; fits && i < shape.dimensions_size(); ++i) {
-    fits = shape.is_unbounded_dynamic_dimension(i) ||
-           (shape.is_dynamic_dimension(i) ? view.dimensions[i] <= shape.dimensions(i)
-                                          : view.dimensions[i] == shape.dimensions(i));
-  }
-  if (fits) return;
-  ThrowTypeError(
-      absl::StrCat(place, " must be ", shape.ToString(), ", got ", DimensionsText(view.type, view.dimensions)));
+  const std::string misfit = Misfit(view, shape, place);
+  if (!misfit.empty()) ThrowTypeError(misfit);
 }
 
 // The elements in row-major order, in memory of their own.
@@ -257,6 +255,21 @@ bool IsDenseArrayOf(PyObject* object, const Shape& shape) {
 }
 
 }  // namespace
+
+std::string Misfit(const ArrayView& view, const Shape& shape, const std::string& place) {
+  bool fits = view.type == shape.element_type() && view.dimensions.size() == shape.dimensions().size();
+  for (int i = 0; fits && i < shape.dimensions_size(); ++i) {
+    fits = shape.is_unbounded_dynamic_dimension(i) ||
+           (shape.is_dynamic_dimension(i) ? view.dimensions[i] <= shape.dimensions(i)
+                                          : view.dimensions[i] == shape.dimensions(i));
+  }
+  if (fits) return "";
+  const std::string got = DimensionsText(view.type, view.dimensions);
+  if (view.type == shape.element_type()) return absl::StrCat(place, " must be ", shape.ToString(), ", got ", got);
+  // Who passes a number or a list may not know that it is of NumPy's widest type.
+  return absl::StrCat(place, " must be ", shape.ToString(), " (dtype ", DtypeText(shape.element_type()), "), got ", got,
+                      " (dtype ", DtypeText(view.type), ")");
+}
 
 ArrayView ViewOf(nb::handle object) {
   nb::object array = ToNdarray(object);
@@ -287,6 +300,8 @@ ArrayView WritableViewOf(nb::handle object, const char* name) {
 
 ArrayView BytesOf(nb::handle object, bool writable, const char* name) {
   if (writable) RequireMemory(object, name);
+  // NumPy would make an array of characters, or of numbers as wide as it chooses.
+  if (PyUnicode_Check(object.ptr())) ThrowTypeError(absl::StrCat(name, " is a str: its bytes are not the buffer's"));
   ArrayView view = DescribeArray(ToNdarray(object));
   if (PyDataType_REFCHK(PyArray_DESCR(AsArray(view.array)))) ThrowTypeError(absl::StrCat(name, " holds objects"));
   if (!view.is_contiguous) ThrowValueError(absl::StrCat(name, " is not contiguous"));
@@ -415,7 +430,9 @@ void BindArrays(nb::module_& m) {
         if (PyArray_DescrConverter(dtype.ptr(), &descr) == 0) throw nb::python_error();
         const nb::object owner = nb::steal(reinterpret_cast<PyObject*>(descr));
         const PrimitiveType type = TypeOfDtype(owner);
-        if (type == PRIMITIVE_TYPE_INVALID) ThrowTypeError("XLA has no element type for this dtype");
+        if (type == PRIMITIVE_TYPE_INVALID) {
+          ThrowTypeError(absl::StrCat("XLA has no element type for ", nb::cast<std::string>(nb::str(owner))));
+        }
         return ToStr(primitive_util::LowercasePrimitiveTypeName(type));
       },
       nb::arg("dtype").none(),

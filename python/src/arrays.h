@@ -36,6 +36,9 @@ ArrayView WritableViewOf(nb::handle object, const char* name);
 // The bytes of an object, in order: as ViewOf, but any element type. ValueError unless they are contiguous.
 ArrayView BytesOf(nb::handle object, bool writable, const char* name);
 
+// Says that the array is not one of this shape (its element type; its dimensions, up to the bounds); empty if it is.
+std::string Misfit(const ArrayView& view, const Shape& shape, const std::string& place);
+
 // ValueError if the memory of both overlaps.
 void ThrowIfOverlapping(const ArrayView& a, const ArrayView& b);
 

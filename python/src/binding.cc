@@ -75,10 +75,16 @@ nb::tuple ToTuple(absl::Span<const int64_t> values) {
 
 void BindErrors(nb::module_& m) {
   const nb::tuple bases = nb::make_tuple(nb::handle(PyExc_RuntimeError));
-  error_type = MakeType(m, "Error", "What fails in Kashi and is no other exception of Python's.", bases);
+  error_type = MakeType(m, "Error",
+                        "What fails in Kashi and is no other exception of Python's.\n\n"
+                        ">>> issubclass(kashi.Error, RuntimeError)\nTrue",
+                        bases);
   const nb::tuple parse_bases = nb::make_tuple(nb::handle(PyExc_ValueError));
-  parse_error_type = MakeType(
-      m, "ParseError", "A text that cannot be read. Its message has line, column, the line and a caret.", parse_bases);
+  parse_error_type = MakeType(m, "ParseError",
+                              "A text that cannot be read. Its message has line, column, the line and a caret.\n\n"
+                              ">>> try:\n...     kashi.Shape('f32[2')\n... except kashi.ParseError as error:\n...     "
+                              "print(str(error).splitlines()[1])\nf32[2",
+                              parse_bases);
   nb::register_exception_translator(TranslateCast);
 }
 

@@ -248,8 +248,6 @@ void BindBuilder(nb::module_& m) {
           "__init__",
           [](BuilderRef* self, const std::string& name) { new (self) BuilderRef{std::make_shared<XlaBuilder>(name)}; },
           nb::arg("name"))
-      .def_prop_ro(
-          "name", [](const BuilderRef& b) { return ToStr(b.builder->name()); }, "The name of the program.")
       .def("Build", Build, nb::arg("root").none() = nb::none(),
            "The Module whose result is `root`, or the last operation. The builder is empty afterwards.")
       .def(
@@ -265,6 +263,8 @@ void BindBuilder(nb::module_& m) {
       .def(
           "OpToString", [](const BuilderRef& b, nb::handle op) { return ToStr(b.builder->OpToString(b.Op(op))); },
           nb::arg("op"), "The operation and, indented, what it is made of.");
+  builder.def_prop_ro(
+      "name", [](const BuilderRef& b) { return ToStr(b.builder->name()); }, "The name of the program.");
   for (const auto define :
        {DefineInputs, DefineElementwise, DefineOtherElementwise, DefineMovement, DefineParts, DefinePartsInDim,
         DefineDynamicSizes, DefineContractions, DefineConvolutions, DefineLinearAlgebra, DefineReductions,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,35 @@ struct BuilderRef {
   OpRef Return(XlaOp op) const;
 };
 
-using Class = nb::class_<BuilderRef>;
+// The text with the method's example, if builder_examples.cc has one.
+std::string WithExample(absl::string_view method, absl::string_view doc);
+
+// kashi.XlaBuilder, to whose methods the examples are added.
+class Class : public nb::class_<BuilderRef> {
+ public:
+  using nb::class_<BuilderRef>::class_;
+  // The text of the method is the one of `extra` that is a string.
+  template <typename Function, typename... Extra>
+  Class& def(const char* name, Function&& function, const Extra&... extra) {
+    nb::class_<BuilderRef>::def(name, std::forward<Function>(function), Documented(name, extra)...);
+    return *this;
+  }
+
+ private:
+  template <typename Extra>
+  static decltype(auto) Documented(const char* name, const Extra& extra) {
+    if constexpr (std::is_convertible_v<const Extra&, const char*>) {
+      return Text{WithExample(name, extra)};
+    } else {
+      return (extra);
+    }
+  }
+  // Lives until the call that it is an argument of has ended.
+  struct Text {
+    std::string text;
+    operator const char*() const { return text.c_str(); }
+  };
+};
 using Numbers = std::vector<int64_t>;
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 

@@ -1,11 +1,14 @@
 // kashi.XlaBuilder: inputs, elementwise operations, and the operators of kashi.XlaOp.
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "arrays.h"
 #include "builder.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/hlo/attributes/comparison_util.h"
 
 namespace kashi::python {
@@ -15,6 +18,22 @@ using Unary = XlaOp (*)(XlaOp);
 using UnaryWithAccuracy = XlaOp (*)(XlaOp, const std::optional<ResultAccuracy>&);
 using Binary = XlaOp (*)(XlaOp, XlaOp, absl::Span<const int64_t>);
 
+// An example of the help text, with the shape that the builder infers, for the first element type that it takes.
+std::string ExampleOf(const char* name, int operand_count, const std::function<XlaOp(absl::Span<const XlaOp>)>& make) {
+  for (const PrimitiveType type : {F32, S32, C64, PRED}) {
+    XlaBuilder builder("b");
+    const Shape shape = ShapeUtil::MakeShape(type, {2});
+    std::vector<XlaOp> operands;
+    for (int i = 0; i < operand_count; ++i) operands.push_back(Parameter(&builder, i, shape, absl::StrCat("x", i)));
+    const absl::StatusOr<Shape> result = builder.GetShape(make(operands));
+    if (!result.ok()) continue;
+    const std::string x = absl::StrCat("x", operand_count == 2 ? ", x" : "");
+    return absl::StrCat("\n\n>>> b = kashi.XlaBuilder('b')\n>>> x = b.Parameter(0, '", ShapeUtil::HumanString(shape),
+                        "')\n>>> b.", name, "(", x, ")\n<kashi.XlaOp ", ShapeUtil::HumanString(*result), ">");
+  }
+  return "";
+}
+
 OpRef CallBinary(Binary function, const BuilderRef& b, nb::handle lhs, nb::handle rhs, nb::handle dimensions) {
   // One of the two may be a number.
   const OpRef* const left = nb::isinstance<OpRef>(lhs) ? &nb::cast<const OpRef&>(lhs) : nullptr;
@@ -23,12 +42,14 @@ OpRef CallBinary(Binary function, const BuilderRef& b, nb::handle lhs, nb::handl
   return b.Return(function(x, y, IntegersOf(dimensions, "broadcast_dimensions")));
 }
 
-void DefineUnary(Class& builder, const char* name, Unary function, const std::string& doc) {
+void DefineUnary(Class& builder, const char* name, Unary function, std::string doc) {
+  doc += ExampleOf(name, 1, [=](absl::Span<const XlaOp> x) { return function(x[0]); });
   builder.def(
       name, [function](const BuilderRef& b, nb::handle operand) { return b.Return(function(b.Op(operand))); },
       nb::arg("operand"), doc.c_str());
 }
-void DefineUnaryWithAccuracy(Class& builder, const char* name, UnaryWithAccuracy function, const std::string& doc) {
+void DefineUnaryWithAccuracy(Class& builder, const char* name, UnaryWithAccuracy function, std::string doc) {
+  doc += ExampleOf(name, 1, [=](absl::Span<const XlaOp> x) { return function(x[0], std::nullopt); });
   builder.def(
       name,
       [function](const BuilderRef& b, nb::handle operand, nb::handle accuracy) {
@@ -36,7 +57,8 @@ void DefineUnaryWithAccuracy(Class& builder, const char* name, UnaryWithAccuracy
       },
       nb::arg("operand"), nb::arg("result_accuracy").none() = nb::none(), doc.c_str());
 }
-void DefineBinary(Class& builder, const char* name, Binary function, const std::string& doc) {
+void DefineBinary(Class& builder, const char* name, Binary function, std::string doc) {
+  doc += ExampleOf(name, 2, [=](absl::Span<const XlaOp> x) { return function(x[0], x[1], {}); });
   builder.def(
       name,
       [function](const BuilderRef& b, nb::handle lhs, nb::handle rhs, nb::handle dimensions) {
@@ -169,7 +191,9 @@ void DefineOperators(nb::module_& m) {
   nb::class_<OpRef> op(
       m, "XlaOp",
       "A value of an XlaBuilder. Operators and comparisons are those of its methods; the other operand\n"
-      "may be a number.");
+      "may be a number.\n\n"
+      ">>> b = kashi.XlaBuilder('b')\n>>> x = b.Parameter(0, 'f32[2]')\n>>> 2 * x + 1, x > 0\n"
+      "(<kashi.XlaOp f32[2]>, <kashi.XlaOp pred[2]>)");
   op.def_prop_ro("shape", ShapeOf, "Its Shape.");
   op.def("__repr__", [](const OpRef& o) { return ToStr(absl::StrCat("<kashi.XlaOp ", ShapeOf(o).ToString(), ">")); });
   const auto binary = [&](const char* name, const char* reflected, Binary function) {
@@ -195,6 +219,10 @@ void DefineOperators(nb::module_& m) {
   binary("__gt__", nullptr, Gt);
   binary("__ge__", nullptr, Ge);
   op.def("__matmul__", [](const OpRef& x, nb::handle y) { return Return(x, Dot(x.op, BuilderRef{x.builder}.Op(y))); });
+  // `if x > 0:` would be taken always.
+  op.def("__bool__", [](const OpRef&) -> bool {
+    ThrowTypeError("an operation has no value until the program runs: use Select or Conditional for a choice");
+  });
   op.def("__neg__", [](const OpRef& x) { return Return(x, Neg(x.op)); });
   op.def("__abs__", [](const OpRef& x) { return Return(x, Abs(x.op)); });
   op.def("__invert__", [](const OpRef& x) { return Return(x, Not(x.op)); });

@@ -126,9 +126,16 @@ void Callbacks::Rethrow() {
 }
 
 void BindCustomCalls(nb::module_& m) {
-  nb::class_<CustomCallFacts>(m, "CustomCall",
-                              "What a function that computes a custom call is told about it.\n\n"
-                              "`shape` is that of the result: an array, or a tuple.")
+  nb::class_<CustomCallFacts>(
+      m, "CustomCall",
+      "What a function that computes a custom call is told about it.\n\n"
+      "`shape` is that of the result: an array, or a tuple.\n\n"
+      ">>> import numpy as np\n"
+      ">>> def show(call, x):\n...     print(call.target, call.shape, call.operand_shapes)\n...     return x\n"
+      ">>> kashi.register_custom_call('show', show)\n"
+      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[] parameter(0)\\n'\n"
+      "...                 '  ROOT y = f32[] custom-call(x), custom_call_target=\"show\"\\n}')\n"
+      ">>> y = kashi.evaluate(m, np.float32(1))\nshow f32[] (Shape('f32[]'),)")
       .def_prop_ro(
           "target", [](const CustomCallFacts& c) { return ToStr(c.target); }, "The custom_call_target.")
       .def_prop_ro(

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "arrays.h"
+#include "builder.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/hlo/text/hlo_parser.h"
@@ -74,8 +75,29 @@ NewInstruction DescribeInstruction(const ComputationRef& computation, const std:
   return made;
 }
 
+// A constant has its elements in no attribute. They are those of `value`, as in Instruction.value.
+InstructionRef AddConstant(const ComputationRef& computation, nb::handle operands, nb::handle shape,
+                           const std::string& name, const nb::kwargs& attributes) {
+  if (nb::len(operands) != 0) ThrowValueError("a constant has no operands");
+  if (attributes.size() != 1 || !attributes.contains("value")) {
+    ThrowTypeError("a constant is added with `value`, its elements, and no attribute");
+  }
+  const nb::object value = attributes["value"];
+  Literal literal;
+  if (shape.is_none()) {
+    literal = LiteralOf(value);
+  } else {
+    const Shape wanted = ShapeOfArgument(shape);
+    literal = ValueOrThrow(ValueOfArgument(value, wanted, "value").ToLiteral(wanted));
+  }
+  BeginEdit(computation.state());
+  return RefTo(computation.state(), computation->AddInstruction(HloInstruction::CreateConstant(std::move(literal)),
+                                                                name.empty() ? "constant" : name));
+}
+
 InstructionRef AddInstruction(const ComputationRef& computation, const std::string& opcode, nb::handle operands,
                               nb::handle shape, const std::string& name, const nb::kwargs& attributes) {
+  if (opcode == "constant") return AddConstant(computation, operands, shape, name, attributes);
   const NewInstruction made = DescribeInstruction(computation, opcode, operands, shape, attributes);
   const std::unique_ptr<HloModule> read = ParsedOrThrow(ParseAndReturnUnverifiedModule(
       made.text, HloModuleConfig(), HloParserOptions().set_source_name("new instruction")));
@@ -195,32 +217,55 @@ void BindEditing(nb::module_& m) {
                        nb::arg("attributes"),
                        "Adds an operation and returns it. Attributes are keywords with values as in\n"
                        "Instruction.attributes; a shape (a Shape or its text) that follows from the operands may be\n"
-                       "left out.\n\n"
+                       "left out. A constant takes `value`, an array.\n\n"
                        ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[2,3] parameter(0)\\n}\\n')\n"
                        ">>> m.entry.add('transpose', [m.entry.root], dimensions=(1, 0)).shape.dimensions\n"
                        "(3, 2)\n\n"
                        "Raises ParseError where the text of such an instruction could not be read."));
   add(computation, "set_root",
       nb::cpp_function(SetRoot, nb::is_method(), nb::name("set_root"), nb::scope(computation), nb::arg("root"),
-                       "Makes another instruction of the computation its result."));
+                       "Makes another instruction of the computation its result.\n\n" KASHI_SAMPLE_MODULE
+                       ">>> m.entry.set_root(m.entry.instruction('x'))\n>>> m.program_shape.result, "
+                       "m.remove_dead_code()\n(Shape('f32[2,3]{1,0}'), True)\n\n"
+                       "Raises ValueError for an instruction of another computation."));
   add(instruction, "replace_uses",
       nb::cpp_function(ReplaceUses, nb::is_method(), nb::name("replace_uses"), nb::scope(instruction),
-                       nb::arg("replacement"), "Lets all users, and the root, use another instruction instead."));
+                       nb::arg("replacement"),
+                       "Lets all users, and the root, use another instruction instead.\n\n" KASHI_SAMPLE_MODULE
+                       ">>> m.entry.root.replace_uses(m.entry.instruction('x'))\n>>> m.entry.root.name, "
+                       "len(m.instructions)\n('x', 2)\n\n"
+                       "Raises ValueError for another shape, another computation, or a cycle."));
   add(instruction, "replace",
       nb::cpp_function(Replace, nb::is_method(), nb::name("replace"), nb::scope(instruction), nb::arg("replacement"),
-                       "replace_uses(), then removes this instruction if nothing needs it."));
+                       "replace_uses(), then removes this instruction if nothing needs it.\n\n" KASHI_SAMPLE_MODULE
+                       ">>> m.entry.root.replace(m.entry.add('abs', [m.entry.instruction('x')]))\n>>> "
+                       "m.entry.root.opcode, len(m.instructions)\n('abs', 2)\n\n"
+                       "Raises as replace_uses()."));
   add(instruction, "remove",
-      nb::cpp_function(Remove, nb::is_method(), nb::name("remove"), nb::scope(instruction),
-                       "Removes it. Raises ValueError if it has users, is the root or a parameter."));
+      nb::cpp_function(
+          Remove, nb::is_method(), nb::name("remove"), nb::scope(instruction),
+          "Removes it. Raises ValueError if it has users, is the root or a parameter.\n\n" KASHI_SAMPLE_MODULE
+          ">>> extra = m.entry.add('abs', [m.entry.root])\n>>> extra.remove()\n>>> extra\n<kashi.Instruction, "
+          "removed>"));
   add(instruction, "set_operand",
       nb::cpp_function(SetOperand, nb::is_method(), nb::name("set_operand"), nb::scope(instruction), nb::arg("number"),
-                       nb::arg("operand"), "Replaces one operand by an instruction of a compatible shape."));
+                       nb::arg("operand"),
+                       "Replaces one operand by an instruction of a compatible shape.\n\n" KASHI_SAMPLE_MODULE
+                       ">>> m.entry.root.set_operand(0, m.entry.add('abs', [m.entry.instruction('x')]))\n>>> "
+                       "m.entry.root.operands[0].opcode\n'abs'\n\n"
+                       "Raises IndexError for a number without operand, ValueError for another shape, another "
+                       "computation, or a cycle."));
   add(instruction, "set_op_name",
-      nb::cpp_function(SetOpName, nb::is_method(), nb::name("set_op_name"), nb::scope(instruction), nb::arg("op_name"),
-                       "Sets the op_name of its metadata."));
+      nb::cpp_function(
+          SetOpName, nb::is_method(), nb::name("set_op_name"), nb::scope(instruction), nb::arg("op_name"),
+          "Sets the op_name of its metadata.\n\n" KASHI_SAMPLE_MODULE
+          ">>> m.entry.root.set_op_name('layer/neg')\n>>> m.entry.root.metadata\n{'op_name': 'layer/neg'}"));
   add(module, "remove_dead_code",
-      nb::cpp_function(RemoveDeadCode, nb::is_method(), nb::name("remove_dead_code"), nb::scope(module),
-                       "Removes what the results do not need. Returns whether it removed anything."));
+      nb::cpp_function(
+          RemoveDeadCode, nb::is_method(), nb::name("remove_dead_code"), nb::scope(module),
+          "Removes what the results do not need. Returns whether it removed anything.\n\n" KASHI_SAMPLE_MODULE
+          ">>> extra = m.entry.add('abs', [m.entry.root])\n>>> m.remove_dead_code(), m.remove_dead_code()\n(True, "
+          "False)"));
 }
 
 }  // namespace kashi::python

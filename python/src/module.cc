@@ -167,25 +167,35 @@ void BindModule(nb::module_& m) {
           "Parameters and result of the entry.")
       .def_prop_ro(
           "is_scheduled", [](const ModuleRef& m) { return m->has_schedule(); }, "Whether it has an order of execution.")
-      .def("computation", ComputationNamed, nb::arg("name"), "The computation of this name. Raises KeyError.")
+      .def("computation", ComputationNamed, nb::arg("name"),
+           "The computation of this name. Raises KeyError.\n\n" KASHI_SAMPLE_MODULE
+           ">>> m.computation('e').root.name\n'y'")
       .def("to_proto", ToProto, nb::arg("kind") = "module", nb::kw_only(), nb::arg("text_format") = false,
-           "The bytes of an HloModuleProto ('module'), HloProto ('hlo') or HloSnapshot ('snapshot').")
+           "The bytes of an HloModuleProto ('module'), HloProto ('hlo') or HloSnapshot "
+           "('snapshot').\n\n" KASHI_SAMPLE_MODULE
+           ">>> kashi.parse(m.to_proto()).equal(m)\nTrue\n\nRaises ValueError for another kind.")
       .def(
           "to_json", [](const ModuleRef& m) { return ToStr(ValueOrThrow(HloModuleToJson(*m.state->module))); },
-          "protobuf's JSON form of the HloModuleProto.")
+          "protobuf's JSON form of the HloModuleProto.\n\n" KASHI_SAMPLE_MODULE
+          ">>> kashi.parse(m.to_json()).equal(m)\nTrue")
       .def(
           "clone",
           [](const ModuleRef& m) { return ModuleRef{std::make_shared<ModuleState>(m.state->module->Clone(""))}; },
-          "A deep copy.")
+          "A deep copy.\n\n" KASHI_SAMPLE_MODULE
+          ">>> copy = m.clone()\n>>> copy.entry.set_root(copy.entry.parameters[0])\n"
+          ">>> m.entry.root.name\n'y'")
       .def(
           "fingerprint", [](const ModuleRef& m) { return ToStr(m->GetFingerprint128()); },
-          "A hash of the program without names and metadata: 32 hexadecimal digits, the same on every machine.")
+          "A hash of the program without names and metadata: 32 hexadecimal digits, the same on every "
+          "machine.\n\n" KASHI_SAMPLE_MODULE
+          ">>> len(m.fingerprint()), m.fingerprint() == m.clone().fingerprint()\n(32, True)")
       .def(
           "equal",
           [](const ModuleRef& m, const ModuleRef& other, bool layouts) {
             return m->Equal(*other.state->module, layouts);
           },
-          nb::arg("other"), nb::kw_only(), nb::arg("layout_sensitive") = true, "Whether the graphs are the same.")
+          nb::arg("other"), nb::kw_only(), nb::arg("layout_sensitive") = true,
+          "Whether the graphs are the same.\n\n" KASHI_SAMPLE_MODULE ">>> m.equal(m.clone())\nTrue")
       .def("__str__", [](const ModuleRef& m) { return ToStr(m->ToString()); })
       .def("__repr__",
            [](const ModuleRef& m) {
@@ -199,7 +209,13 @@ void BindModule(nb::module_& m) {
 }
 
 void BindComputation(nb::module_& m) {
-  nb::class_<ComputationRef>(m, "Computation", "A function of a program: a graph of instructions.")
+  nb::class_<ComputationRef>(
+      m, "Computation",
+      "A function of a program: a graph of instructions.\n\n" KASHI_SAMPLE_MODULE
+      ">>> e = m.entry\n>>> e.name, e.root.name, [p.name for p in e.parameters], [i.opcode for i in e.instructions]\n"
+      "('e', 'y', ['x'], ['parameter', 'negate'])\n"
+      ">>> str(e.program_shape), e.is_entry, e.is_fusion, e.callers\n"
+      "('(x: f32[2,3]) -> f32[2,3]', True, False, ())")
       .def_prop_ro(
           "name", [](const ComputationRef& c) { return ToStr(c->name()); }, "Its name, without %.")
       .def_prop_ro(
@@ -225,7 +241,9 @@ void BindComputation(nb::module_& m) {
       .def_prop_ro(
           "callers", [](const ComputationRef& c) { return RefsTo(c.state(), c->caller_instructions()); },
           "The instructions that call it.")
-      .def("instruction", InstructionNamed, nb::arg("name"), "The instruction of this name. Raises KeyError.")
+      .def("instruction", InstructionNamed, nb::arg("name"),
+           "The instruction of this name. Raises KeyError.\n\n" KASHI_SAMPLE_MODULE
+           ">>> m.entry.instruction('x').shape\nShape('f32[2,3]{1,0}')")
       .def("__str__", [](const ComputationRef& c) { return ToStr(c->ToString()); })
       .def("__repr__",
            [](const ComputationRef& c) { return ToStr(absl::StrCat("<kashi.Computation ", c->name(), ">")); })
@@ -302,7 +320,9 @@ void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
           "is_root", [](const InstructionRef& i) { return i->IsRoot(); },
           "Whether its value is the result of its computation.")
       .def_prop_ro("attributes", AttributesOf,
-                   "The attributes of the operation (docs/ops.md) as int, bool, float, tuples, Computation, or text.")
+                   "The attributes of the operation (docs/ops.md) as int, bool, float, tuples, Computation, or "
+                   "text.\n\n" KASHI_SAMPLE_MODULE
+                   ">>> m.entry.add('transpose', [m.entry.root], dimensions=(1, 0)).attributes\n{'dimensions': (1, 0)}")
       .def_prop_ro("metadata", MetadataOf, "op_name, source_file, source_line, …: those that it has.")
       .def_prop_ro("source", SourceOf, nb::sig("def source(self) -> tuple[str, int] | None"),
                    "(file, line) of the user's program, or None.")
@@ -310,7 +330,8 @@ void BindInstructionFacts(nb::class_<InstructionRef>& instruction) {
           "line", [](const InstructionRef& i) { return i->text_place().line; },
           "The line of the text that the module was read from; 0 if there is none.")
       .def_prop_ro("value", ConstantOf, nb::sig("def value(self) -> typing.Any"),
-                   "The elements of a constant. TypeError for others.")
+                   "The elements of a constant. TypeError for others.\n\n" KASHI_SAMPLE_MODULE
+                   ">>> m.entry.add('constant', value=[1, 2]).value\narray([1, 2])")
       .def_prop_ro(
           "sharding",
           [](const InstructionRef& i) {
@@ -327,7 +348,10 @@ void BindInstruction(nb::module_& m) {
   nb::class_<InstructionRef> instruction(
       m, "Instruction",
       "One operation of a computation. A handle: it keeps its module alive, and raises ReferenceError after the\n"
-      "instruction was removed.");
+      "instruction was removed.\n\n" KASHI_SAMPLE_MODULE
+      ">>> y = m.entry.root\n>>> y.opcode, y.shape, [x.name for x in y.operands], y.users, y.is_root, y.line\n"
+      "('negate', Shape('f32[2,3]{1,0}'), ['x'], (), True, 4)\n"
+      ">>> y.attributes, y.metadata, y.source, y.sharding\n({}, {}, None, None)");
   BindInstructionFacts(instruction);
   instruction.def("__str__", [](const InstructionRef& i) { return ToStr(i->ToString()); })
       .def("__repr__",

@@ -19,6 +19,11 @@
 
 namespace kashi::python {
 
+// The program of the examples in help texts.
+#define KASHI_SAMPLE_MODULE                                                          \
+  ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[2,3] parameter(0)\\n'\n" \
+  "...                 '  ROOT y = f32[2,3] negate(x)\\n}\\n')\n"
+
 struct Cell;
 
 struct ModuleState : std::enable_shared_from_this<ModuleState> {

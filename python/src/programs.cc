@@ -123,6 +123,28 @@ nb::dict ProfileFacts(const HloModule& module, std::vector<internal::StepTime> t
 
 // ---- Programs. ------------------------------------------------------------------------------------------------------
 
+// A level of Python's recursion: a list may hold itself.
+struct RecursionLevel {
+  RecursionLevel() {
+    if (Py_EnterRecursiveCall(" in the arrays of an argument") != 0) throw nb::python_error();
+  }
+  ~RecursionLevel() { Py_LeaveRecursiveCall(); }
+};
+
+// Appends the leaves of a pytree, in JAX's order: dicts by their keys, None has none.
+void AppendLeaves(nb::handle tree, nb::list* leaves) {
+  const RecursionLevel level;
+  if (nb::isinstance<nb::dict>(tree)) {
+    const nb::object keys = nb::steal(PyDict_Keys(tree.ptr()));
+    if (!keys.is_valid() || PyList_Sort(keys.ptr()) != 0) throw nb::python_error();
+    for (const nb::handle key : keys) AppendLeaves(nb::object(tree[key]), leaves);
+  } else if (nb::isinstance<nb::tuple>(tree) || nb::isinstance<nb::list>(tree)) {
+    for (const nb::handle element : tree) AppendLeaves(element, leaves);
+  } else if (!tree.is_none()) {
+    leaves->append(tree);
+  }
+}
+
 // A program that is ready to run. It has a copy of the module, so that later edits do not change it.
 class Program {
  public:
@@ -151,15 +173,15 @@ class Program {
 #endif
   }
 
-  nb::object Run(const nb::args& arguments) const {
-    CheckCount(arguments);
+  nb::object Run(const nb::args& passed) const {
+    const nb::args arguments = ArgumentsOf(passed);
     if (small_results_.has_value()) return RunOnMemory(arguments);
     return ArraysOf(RunValues(ValuesOf(arguments), nullptr));
   }
 
   // The module is the one that this program copied.
-  nb::object RunObserved(const ModuleRef& module, const nb::args& arguments, nb::handle observer) const {
-    CheckCount(arguments);
+  nb::object RunObserved(const ModuleRef& module, const nb::args& passed, nb::handle observer) const {
+    const nb::args arguments = ArgumentsOf(passed);
     Callbacks callbacks;
     EvaluationOptions options = OptionsFor(&callbacks);
     options.observer = callbacks.observer(module, observer);
@@ -207,9 +229,9 @@ class Program {
     return arrays;
   }
 
-  nb::dict Profile(const nb::args& arguments, int64_t runs) const {
+  nb::dict Profile(const nb::args& passed, int64_t runs) const {
     if (runs < 1) ThrowValueError("runs must be positive");
-    CheckCount(arguments);
+    const nb::args arguments = ArgumentsOf(passed);
     internal::StepProfile profile;
     const std::vector<Value> values = ValuesOf(arguments);
     RunValues(values, &profile);
@@ -230,9 +252,18 @@ class Program {
  private:
   const Shape& root_shape() const { return module_->entry_computation()->root_instruction()->shape(); }
 
-  void CheckCount(const nb::args& arguments) const {
-    if (arguments.size() == parameters_.size()) return;
-    ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", arguments.size()));
+  // One argument for each parameter: those that were passed, or the leaves of pytrees.
+  nb::args ArgumentsOf(const nb::args& passed) const {
+    bool has_dict = false;
+    for (const nb::handle argument : passed) has_dict |= PyDict_Check(argument.ptr()) != 0;
+    if (passed.size() == parameters_.size() && !has_dict) return passed;
+    nb::list leaves;
+    for (const nb::handle argument : passed) AppendLeaves(argument, &leaves);
+    const bool may_flatten = absl::c_none_of(parameters_, [](const Shape* shape) { return shape->IsTuple(); });
+    if (may_flatten && leaves.size() == parameters_.size()) return nb::borrow<nb::args>(nb::tuple(leaves));
+    ThrowTypeError(
+        absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", passed.size(),
+                     leaves.size() == passed.size() ? "" : absl::StrCat(" with ", leaves.size(), " leaves")));
   }
 
   std::vector<Value> ValuesOf(const nb::args& arguments) const {
@@ -331,10 +362,18 @@ class Program {
 };
 
 void BindProgram(nb::module_& m) {
-  nb::class_<Program>(m, "Program", "A module that is ready to run. Made by kashi.compile().")
+  nb::class_<Program>(m, "Program",
+                      "A module that is ready to run. Made by kashi.compile().\n\n"
+                      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
+                      ">>> kashi.compile(m).engine in ('cpu', 'evaluator')\nTrue")
       .def("run", &Program::Run, nb::arg("arguments"), nb::sig("def run(self, *arguments: object) -> typing.Any"),
            "Runs it on one argument for each parameter, an array or a tuple of arrays, and returns the result: an\n"
-           "array, or a tuple for a tuple. Dense arguments in row-major order are not copied.\n\n"
+           "array, or a tuple for a tuple. Dense arguments in row-major order are not copied. Arguments may also be\n"
+           "pytrees, whose leaves are the arguments in JAX's order: dicts by their keys, lists, tuples.\n\n"
+           ">>> import numpy as np\n"
+           ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  a = f32[] parameter(0)\\n  b = f32[] parameter(1)\\n'\n"
+           "...                 '  ROOT c = f32[] subtract(a, b)\\n}')\n"
+           ">>> kashi.compile(m).run({'b': np.float32(1), 'a': np.float32(3)})\narray(2., dtype=float32)\n\n"
            "Raises TypeError if an argument does not fit, and what a function of a custom call raises.")
       .def("__call__", &Program::Run, nb::arg("arguments"),
            nb::sig("def __call__(self, *arguments: object) -> typing.Any"))
@@ -417,7 +456,10 @@ void BindPrograms(nb::module_& m) {
         return Program(*module.state->module, false).RunOnDevices(arguments_of_devices, nb::none());
       },
       nb::arg("module"), nb::arg("arguments_of_devices"),
-      "The results of all devices by the evaluator. See Program.run_on_devices.");
+      "The results of all devices by the evaluator. See Program.run_on_devices.\n\n"
+      ">>> import numpy as np\n"
+      ">>> m = kashi.parse('HloModule m, replica_count=2\\nENTRY e {\\n  ROOT r = u32[] replica-id()\\n}\\n')\n"
+      ">>> [int(r) for r in kashi.evaluate_on_devices(m, [[], []])]\n[0, 1]");
 #ifdef KASHI_HAS_CPU
   m.attr("HAS_COMPILED_ENGINE") = true;
 #else

@@ -54,7 +54,10 @@ Target BufferTarget(nb::handle out, const ArrayView& source, int64_t bytes, cons
 
 nb::object TileArray(nb::handle array, const Shape& shape, nb::handle out, int threads) {
   const ArrayView source = ViewOf(array);
-  const RelayoutPlan plan = PlanOrThrow(ArrayPlacement(source), BufferPlacement(shape), threads);
+  const Placement to = BufferPlacement(shape);
+  const std::string misfit = Misfit(source, shape, "array");
+  if (!misfit.empty()) ThrowValueError(misfit);
+  const RelayoutPlan plan = PlanOrThrow(ArrayPlacement(source), to, threads);
   const Target target = BufferTarget(out, source, plan.target_bytes(), shape);
   Execute(plan, source.data, target.data);
   return target.array;

@@ -11,6 +11,15 @@
 
 namespace kashi::python {
 
+// Of anything with __index__. TypeError for others, OverflowError beyond 64 bits.
+inline int64_t IntegerOf(nb::handle object) {
+  const nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
+  if (!integer.is_valid()) throw nb::python_error();
+  const long long value = PyLong_AsLongLong(integer.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return value;
+}
+
 // The integers of an iterable, each anything with __index__. TypeError for others, OverflowError beyond 64 bits; `name`
 // is the argument's.
 inline std::vector<int64_t> IntegersOf(nb::handle iterable, const char* name) {
@@ -22,11 +31,7 @@ inline std::vector<int64_t> IntegersOf(nb::handle iterable, const char* name) {
   }
   while (PyObject* const item = PyIter_Next(iterator.ptr())) {
     const nb::object owner = nb::steal(item);
-    const nb::object integer = nb::steal(PyNumber_Index(item));
-    if (!integer.is_valid()) throw nb::python_error();
-    const long long value = PyLong_AsLongLong(integer.ptr());
-    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    values.push_back(value);
+    values.push_back(IntegerOf(owner));
   }
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   return values;

@@ -85,8 +85,10 @@ DimensionVector IndexOrThrow(const IndexMap& map, nb::handle index) {
   return entries;
 }
 
-nb::object IndexAt(const Shape& shape, int64_t offset) {
+nb::object IndexAt(const Shape& shape, nb::handle position) {
   const IndexMap map = MapOrThrow(shape);
+  const Py_ssize_t offset = PyNumber_AsSsize_t(position.ptr(), PyExc_IndexError);
+  if (offset == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   if (offset < 0 || offset >= map.padded_element_count()) {
     ThrowStatus(absl::OutOfRangeError(
         absl::StrCat("position ", offset, " is not among the ", map.padded_element_count(), " of the buffer")));
@@ -212,7 +214,8 @@ Tile MakeTile(nb::handle dimensions) {
   Tile tile;
   for (const nb::handle entry : dimensions) {
     const bool combines = nb::isinstance<nb::str>(entry) && nb::cast<std::string>(entry) == "*";
-    const int64_t size = combines ? Tile::kCombineDimension : nb::cast<int64_t>(entry);
+    if (!combines && PyIndex_Check(entry.ptr()) == 0) ThrowTypeError("a size of a tile must be an integer or '*'");
+    const int64_t size = combines ? Tile::kCombineDimension : IntegerOf(entry);
     if (!combines && size < 1) ThrowValueError(absl::StrCat("a size of a tile must be positive or '*', got ", size));
     tile.add_dimensions(size);
   }
@@ -392,7 +395,9 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
             const IndexMap map = MapOrThrow(s);
             return map.ByteOffset(map.LogicalToPhysical(IndexOrThrow(map, index)));
           },
-          nb::arg("index"), "The byte of the buffer in which the element begins.")
+          nb::arg("index"),
+          "The byte of the buffer in which the element begins.\n\n"
+          ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').byte_offset((2, 3))\n68\n\nRaises IndexError outside of the array.")
       .def("index", IndexAt, nb::arg("offset"), nb::sig("def index(self, offset: int) -> tuple[int, ...] | None"),
            "The index of the element at a position, or None where there is padding.\n\n"
            ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').index(17)\n(2, 3)\n\n"
@@ -405,17 +410,27 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
            "The shape with the tiles that the TPU generation ('v2' … 'tpu7x') chooses for arrays without tiles.\n\n"
            ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
       .def("advice", AdviceOn, nb::arg("target").none() = nb::none(),
-           "Layouts that take fewer bytes, the cheapest first: rows with `kind`, `shape` and `bytes`.")
+           "Layouts that take fewer bytes, the cheapest first: rows with `kind`, `shape` and `bytes`.\n\n"
+           ">>> [str(row['shape']) for row in kashi.Shape('f32[1000,2]').for_target('v5e').advice('v5e')]\n"
+           "['f32[1000,2]{0,1:T(2,128)}']");
+}
+
+void BindShapeTexts(nb::class_<Shape>& shape) {
+  shape
       .def(
           "explain",
           [](const Shape& s, const std::optional<std::string>& target) {
             return ToStr(ExplainShape(s, OptionalGeneration(target)));
           },
-          nb::arg("target").none() = nb::none(), "What `kashi shape` prints.")
+          nb::arg("target").none() = nb::none(),
+          "What `kashi shape` prints.\n\n"
+          ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').explain().splitlines()[0]\n'f32[3,5]{1,0:T(2,2)}'")
       .def("svg", Svg, nb::kw_only(), nb::arg("dark") = false, nb::arg("max_rows") = 0, nb::arg("max_columns") = 0,
-           "A figure of the layout as an SVG document. Raises ValueError where there is no figure.")
+           "A figure of the layout as an SVG document. Raises ValueError where there is no figure.\n\n"
+           ">>> kashi.Shape('f32[3,5]{1,0:T(2,2)}').svg().count('<svg')\n1")
       .def("draw", Terminal, nb::kw_only(), nb::arg("width") = 100, nb::arg("ascii") = false,
-           "The figure as text for a terminal of this width.")
+           "The figure as text for a terminal of this width.\n\n"
+           ">>> print(kashi.Shape('s8[1,2]').draw(ascii=True)) # doctest: +ELLIPSIS\ns8[1,2]...")
       .def("_repr_svg_", ReprSvg)
       .def("__str__", [](const Shape& s) { return ToStr(s.ToString(/*print_layout=*/true)); })
       .def("__repr__", [](const Shape& s) { return ToStr(absl::StrCat("Shape('", s.ToString(true), "')")); })
@@ -449,12 +464,16 @@ void BindShape(nb::module_& m) {
             const ArrayView view = ViewOf(array);
             return ValueOrThrow(ShapeUtil::MakeValidatedShape(view.type, view.dimensions));
           },
-          nb::arg("array"), "The shape of an array, row-major.")
+          nb::arg("array"),
+          "The shape of an array, row-major.\n\n"
+          ">>> import numpy as np\n>>> kashi.Shape.of(np.zeros((2, 3), np.float32))\nShape('f32[2,3]{1,0}')\n\nRaises "
+          "TypeError for a dtype that XLA does not have.")
       .def_static("tuple_of", MakeTuple, nb::arg("elements"),
                   "A tuple of shapes.\n\n>>> kashi.Shape.tuple_of([kashi.Shape('f32[2]'), kashi.Shape('s32[]')])\n"
                   "Shape('(f32[2]{0}, s32[])')");
   BindShapeFacts(shape);
   BindShapeMethods(shape);
+  BindShapeTexts(shape);
 }
 
 void BindProgramShape(nb::module_& m) {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 jax = pytest.importorskip("jax")
+import jax.experimental
 import jax.numpy as jnp
 
 import kashi
@@ -210,6 +211,9 @@ def test_errors_are_those_of_jax_or_of_kashi():
     f = kashi.jax.jit(lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), np.float32), x))
     with pytest.raises((NotImplementedError, kashi.Error)):
         f(1.0)
+    for no_result in (lambda x: jax.debug.print("{}", x), lambda x: jax.experimental.io_callback(print, None, x)):
+        with pytest.raises(NotImplementedError, match="calls back into Python"):
+            kashi.jax.jit(no_result)(1.0)
     with pytest.raises(TypeError):
         kashi.jax.jit(lambda x: x)("text")
     with pytest.raises(jax.errors.TracerBoolConversionError):

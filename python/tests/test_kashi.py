@@ -288,9 +288,11 @@ def test_run():
 
 
 def test_import_is_quick():
-    code = "import numpy, ml_dtypes, time; t = time.perf_counter(); import kashi; print(time.perf_counter() - t)"
-    taken = float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=os.environ).stdout)
-    assert taken < .1
+    """In time of the processor: others may use it too. bench/python.py measures by the clock."""
+    code = "import numpy, ml_dtypes, time; t = time.process_time(); import kashi; print(time.process_time() - t)"
+    taken = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=os.environ).stdout)
+             for _ in range(3)]
+    assert min(taken) < .1
 
 
 STABLEHLO = """module @m {

@@ -87,8 +87,21 @@ def test_everything_public_has_a_stub_and_a_text():
             assert text_of(thing), name
         if getattr(thing, "__module__", "").startswith("kashi._kashi") or name.isupper():
             assert f"def {name}" in stub or f"class {name}" in stub or f"{name}:" in stub, name
-    for cls in (kashi.Shape, kashi.Layout, kashi.Tile, kashi.Module, kashi.Computation, kashi.Instruction, kashi.Program,
-                kashi.ProgramShape, kashi.XlaBuilder, kashi.XlaOp, kashi.CustomCall):
-        for name, member in vars(cls).items():
-            if not name.startswith("_"):
-                assert text_of(member), f"{cls.__name__}.{name} has no text"
+
+
+def has_example(thing):
+    """Which `test_doctests` runs."""
+    return ">>>" in (thing.__doc__ or "")
+
+
+def test_everything_public_has_an_example():
+    """Functions, classes and methods; properties have a text, and those that need it an example."""
+    for name in kashi.__all__:
+        thing = getattr(kashi, name)
+        if callable(thing):
+            assert has_example(thing), name
+        for member_name, member in vars(thing).items() if isinstance(thing, type) else ():
+            if member_name.startswith("_"):
+                continue
+            assert text_of(member), f"{name}.{member_name} has no text"
+            assert has_example(member) or isinstance(member, property), f"{name}.{member_name} has no example"

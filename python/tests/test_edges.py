@@ -1,0 +1,134 @@
+"""What a stranger may try: each says what was wrong with it, or does what was meant."""
+import gzip
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kashi
+
+TEXT = "HloModule m\nENTRY e {\n  a = f32[2] parameter(0)\n  b = f32[2] parameter(1)\n  ROOT c = f32[2] subtract(a, b)\n}\n"
+
+
+def subtraction(kind="f32"):
+    return kashi.compile(kashi.parse(TEXT.replace("f32", kind)))
+
+
+def test_messages_name_the_dtype():
+    program = subtraction()
+    x = np.float32([1, 2])
+    for bad, dtype in ((3.0, "float64"), ([1, 2], "int64"), (x.astype(ml_dtypes.bfloat16), "bfloat16")):
+        with pytest.raises(TypeError, match=rf"argument 1 must be f32\[2\] \(dtype float32\), got .* \(dtype {dtype}\)"):
+            program.run(x, bad)
+    with pytest.raises(TypeError, match=r"must be f32\[2\], got f32\[1,2\]"):
+        program.run(x, x[None])
+    with pytest.raises(ValueError, match=r"array must be f32\[2\] \(dtype float32\), got f64\[2\] \(dtype float64\)"):
+        kashi.tile([1.0, 2.0], kashi.Shape("f32[2]"))
+    with pytest.raises(TypeError, match="U3"):
+        kashi.primitive_type("U3")
+
+
+def test_a_text_is_no_buffer():
+    with pytest.raises(TypeError, match="str"):
+        kashi.untile("ab", kashi.Shape("f32[2]"))  # NumPy's characters would have as many bytes
+
+
+def test_numbers_that_are_too_large():
+    s = kashi.Shape("f32[2,3]")
+    with pytest.raises(IndexError):
+        s.index(2**70)
+    with pytest.raises((IndexError, OverflowError)):
+        s.offset((2**70, 0))
+    with pytest.raises(TypeError, match="tile"):
+        kashi.Tile("8,128")
+    with pytest.raises(TypeError):
+        s.index(1.5)
+    assert s.index(np.uint8(5)) == (1, 2)
+
+
+def test_texts_and_files_that_are_no_modules(tmp_path):
+    for empty in ("", "  ", b""):
+        with pytest.raises(kashi.ParseError):
+            kashi.parse(empty)
+    packed = gzip.compress(TEXT.encode())
+    assert len(kashi.parse(packed).instructions) == 3
+    for broken in (packed[:-5], packed[:12], b"\x1f\x8bgarbage", packed[:20] + b"\xff\xff" + packed[22:]):
+        (tmp_path / "m.hlo.gz").write_bytes(broken)
+        for source in (broken, tmp_path / "m.hlo.gz"):
+            with pytest.raises(kashi.ParseError, match="gzip"):
+                kashi.parse(source)
+
+
+def test_arguments_may_be_pytrees():
+    program = subtraction()
+    x, y = np.float32([5, 6]), np.float32([1, 2])
+    assert program.run({"a": x, "b": y}).tolist() == program.run({"b": y, "a": x}).tolist() == [4, 4]
+    assert program.run([x, (None, y)]).tolist() == program({"p": [x]}, y).tolist() == [4, 4]
+    assert kashi.evaluate(module := kashi.parse(TEXT), (x, {"q": y})).tolist() == [4, 4]
+    assert program.profile({"a": x, "b": y}, runs=1)["runs"] == 1
+    with pytest.raises(TypeError, match="takes 2 arguments, got 1 with 3 leaves"):
+        program.run({"a": x, "b": (x, y)})
+    with pytest.raises(TypeError):
+        program.run({"a": x, 3: y})  # keys without an order
+    endless = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        kashi.evaluate(module, endless)
+
+
+def test_constants_can_be_added():
+    m = kashi.parse(TEXT)
+    e = m.entry
+    ones = e.add("constant", value=np.float32([1, 1]))
+    e.set_root(e.add("add", [e.root, ones]))
+    assert kashi.evaluate(m, np.float32([5, 6]), np.float32([1, 2])).tolist() == [5, 5]
+    assert ones.value.tolist() == [1, 1] and kashi.parse(str(m)).equal(m)
+    tiled = e.add("constant", shape="bf16[2,1]{0,1}", value=np.zeros((2, 1), ml_dtypes.bfloat16), name="zeros")
+    assert tiled.shape == kashi.Shape("bf16[2,1]{0,1}") and tiled.name == "zeros"
+    pair = e.add("constant", shape="(s32[], f32[1])", value=(np.int32(3), np.float32([2])))
+    assert pair.value[0] == 3
+    for bad in ({}, {"value": object()}, {"value": 1, "dimensions": (0, )}, {"value": [1.0], "shape": "f32[1]"}):
+        with pytest.raises(TypeError):
+            e.add("constant", **bad)
+    with pytest.raises(ValueError):
+        e.add("constant", [e.root], value=1)
+
+
+def test_an_operation_is_neither_true_nor_false():
+    b = kashi.XlaBuilder("b")
+    x = b.Parameter(0, "f32[]")
+    with pytest.raises(TypeError, match="Select"):
+        if x > 0:
+            pass
+
+
+def test_threads_call_at_once():
+    program, x = subtraction(), np.float32([3, 4])
+    shape = kashi.Shape("f32[2,3]{0,1:T(2,2)}")
+    errors = []
+
+    def work():
+        try:
+            for i in range(100):
+                assert program.run(x, np.float32([i, i])).tolist() == [3 - i, 4 - i]
+                assert kashi.untile(kashi.tile(np.full((2, 3), i, np.float32), shape), shape)[1, 2] == i
+                assert len(kashi.parse(TEXT).instructions) == 3
+            assert kashi.compile(kashi.parse(TEXT)).run(x, x).tolist() == [0, 0]
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+@pytest.mark.parametrize("name", "s2 s4 s8 s16 s32 s64 u2 u4 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 f8e4m3fn f8e5m2 "
+                                 "f8e4m3b11fnuz f8e3m4 f4e2m1fn".split())
+def test_all_types_run(name):
+    x, y = np.array([1, 1], kashi.dtype(name)), np.array([0, 1], kashi.dtype(name))
+    for result in (subtraction(name).run(x, y), kashi.evaluate(kashi.parse(TEXT.replace("f32", name)), x, y)):
+        assert result.dtype == x.dtype and result.astype(np.complex128).tolist() == [1, 0]
