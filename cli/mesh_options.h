@@ -18,7 +18,7 @@
 namespace kashi::cli {
 
 struct MeshOptions {
-  std::vector<int64_t> sizes;  // of the grid; empty: without --mesh
+  std::vector<int64_t> sizes;      // of the grid; empty: without --mesh
   std::string topology;            // empty: switch with --network, otherwise torus
   std::vector<std::string> links;  // texts of --link
   std::string network_file;        // of --network
