@@ -15,6 +15,14 @@ constexpr char kRanksDoc[] =
     "The ranks of a communicator of mpi4py, to which Program.run_on_devices deals the devices of a program. Every\n"
     "rank makes the same calls, with the same programs. `deterministic`: sums of floating-point numbers are the same\n"
     "for any number of ranks.\n\n"
+    ">>> if kashi.HAS_MPI:\n"
+    "...     try:\n"
+    "...         kashi.Ranks(3)\n"
+    "...     except TypeError as error:\n"
+    "...         print(error)\n"
+    "... else:\n"
+    "...     print('expected a communicator of mpi4py')\n"
+    "expected a communicator of mpi4py\n\n"
     "Raises NotImplementedError in a build without MPI (HAS_MPI is false).";
 
 #ifdef KASHI_HAS_MPI
@@ -54,7 +62,9 @@ void BindRanks(nb::module_& m) {
             return nb::module_::import_("builtins").attr("range")(first, end);
           },
           nb::arg("devices"), nb::sig("def devices_here(self, devices: int) -> range"),
-          "The devices of this rank, of a program for so many.");
+          "The devices of this rank, of a program for this number of devices.\n\n"
+          ">>> def mine(communicator):\n"
+          "...     return kashi.Ranks(communicator).devices_here(8)");
   m.attr("HAS_MPI") = true;
 }
 #else

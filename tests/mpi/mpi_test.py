@@ -238,7 +238,8 @@ def test_kills(options, folder, loop):
                                  "evaluator"])
         was_killed = kill_one(process, rng.uniform(0, duration) if writes else rng.uniform(0.1, 1.5), rng)
         begin = time.monotonic()
-        ended = ends_within(process, 10)
+        # A rank that dies within MPI_Init: Open MPI's mpirun may need 10 s to notice. Later, it takes about one.
+        ended = ends_within(process, 30)
         seconds = time.monotonic() - begin
         status, out, err = finish(process, 1)
         late += not was_killed
