@@ -82,8 +82,8 @@ class BackwardFilterRunner {
   void Pack(const T* lhs, const T* rhs, T* memory) {
     lhs_ = memory;
     rhs_ = memory + RoundUpTo<int64_t>(convolution_.rows, kernels_.rows) * image_;
-    PackOperand(lhs, image_, convolution_.rows, kernels_.rows, false, lhs_);
-    PackOperand(rhs, window_, convolution_.outputs, kernels_.columns, true, rhs_);
+    PackOperand(kernels_.pack_lhs, lhs, image_, convolution_.rows, kernels_.rows, false, lhs_);
+    PackOperand(kernels_.pack_rhs, rhs, window_, convolution_.outputs, kernels_.columns, true, rhs_);
   }
 
   void Run() {
@@ -102,10 +102,11 @@ class BackwardFilterRunner {
   }
 
  private:
-  void PackOperand(const T* from, int64_t places, int64_t count, int64_t width, bool fills_width, T* to) const {
+  void PackOperand(PackFunction pack, const T* from, int64_t places, int64_t count, int64_t width, bool fills_width,
+                   T* to) const {
     ParallelFor(places, kPlacesPerTask, [&](int64_t begin, int64_t end, int) {
-      kernels_.pack({from + begin * count, 1, count, count, end - begin, width, fills_width, /*flipped_bits=*/0,
-                     to + begin * width, places * width});
+      pack({from + begin * count, 1, count, count, end - begin, width, fills_width, /*flipped_bits=*/0,
+            to + begin * width, places * width});
     });
   }
 

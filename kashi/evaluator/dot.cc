@@ -171,23 +171,24 @@ void FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows, 
   });
 }
 
-// The instructions multiply elements of 0 to 255 by elements of -128 to 127:
+// Instructions of vectors multiply elements of 0 to 255 by elements of -128 to 127:
 //
 //   sum of lhs * rhs = sum of (lhs + 128) * rhs - 128 * sum of rhs        lhs + 128 is lhs with its highest bit flipped
 //
 // Nothing if the product is too small, or there is no memory to pack.
 absl::StatusOr<Value> TryInt8Dot(Operation& op) {
+  const Int8Kernels kernels = FindInt8Kernels();
   if (op.result()->element_type() != S32 || op.operands[0].element_type() != S8 ||
-      op.operands[1].element_type() != S8 || FindInt8Kernels() == nullptr) {
+      op.operands[1].element_type() != S8 || kernels.packed == nullptr) {
     return Value();
   }
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsWorthPacking(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), S32));
-  FillWithCorrection(op, operands.rhs, operands.sizes().m, out.matrices);
-  const PackedKernels<uint32_t>& kernels = *FindInt8Kernels();
-  const Packing packing = {kernels.pack, kernels.pack, 0x80808080u};
-  if (!RunPackedDot(op, operands, kernels, packing, out.matrices, /*add=*/true)) return Value();
+  const bool is_corrected = kernels.lhs_is_unsigned;
+  if (is_corrected) FillWithCorrection(op, operands.rhs, operands.sizes().m, out.matrices);
+  const Packing packing = {kernels.packed->pack_lhs, kernels.packed->pack_rhs, is_corrected ? 0x80808080u : 0};
+  if (!RunPackedDot(op, operands, *kernels.packed, packing, out.matrices, /*add=*/is_corrected)) return Value();
   return std::move(out.array);
 }
 
@@ -328,7 +329,7 @@ absl::StatusOr<Value> EvaluateBf16Dot(Operation& op) {
   if (!IsWorthPacking(operands.sizes())) return Evaluate<HloOpcode::kDot>(op);
   KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
   const PackedKernels<float>& kernels = *FindBf16Kernels();
-  if (!RunPackedDot(op, operands, kernels, {kernels.pack, kernels.pack}, out.matrices, /*add=*/false)) {
+  if (!RunPackedDot(op, operands, kernels, {kernels.pack_lhs, kernels.pack_rhs}, out.matrices, /*add=*/false)) {
     return Evaluate<HloOpcode::kDot>(op);
   }
   return op.run.Convert(std::move(out.array), op.result()->element_type());

@@ -70,9 +70,9 @@ int64_t PackedPanelOffset(const Product<T>& product, int64_t batch, int64_t p0, 
 template <typename T>
 void PackPanel(const Product<T>& product, int64_t batch, int64_t p0, int64_t depth, int64_t j, int64_t columns,
                T* panel) {
-  product.kernels.packed.pack({product.Rhs(batch, p0, j), product.rhs.column_stride, product.rhs.row_stride, columns,
-                               depth, product.kernels.packed.columns, /*fills_width=*/true, /*flipped_bits=*/0, panel,
-                               0});
+  product.kernels.packed.pack_rhs({product.Rhs(batch, p0, j), product.rhs.column_stride, product.rhs.row_stride,
+                                   columns, depth, product.kernels.packed.columns, /*fills_width=*/true,
+                                   /*flipped_bits=*/0, panel, 0});
 }
 
 template <typename T>
@@ -138,9 +138,9 @@ void RunBlock(const Product<T>& product, const Block& block) {
     const int64_t depth = std::min(kBlockDepth, k - p0);
     if (packed_lhs != nullptr) {
       for (int64_t i = 0; i < block.rows; i += height) {
-        product.kernels.packed.pack({product.Lhs(block.batch, block.row + i, p0), product.lhs.row_stride,
-                                     product.lhs.column_stride, std::min(height, block.rows - i), depth, height,
-                                     /*fills_width=*/false, /*flipped_bits=*/0, packed_lhs.get() + i * depth, 0});
+        product.kernels.packed.pack_lhs({product.Lhs(block.batch, block.row + i, p0), product.lhs.row_stride,
+                                         product.lhs.column_stride, std::min(height, block.rows - i), depth, height,
+                                         /*fills_width=*/false, /*flipped_bits=*/0, packed_lhs.get() + i * depth, 0});
       }
     }
     RunStretch(product, block, p0, depth, packed_lhs.get());
@@ -201,13 +201,14 @@ bool RunPacked(const Product<T>& product) {
   constexpr int kBytes = sizeof(T);
   const MatrixOperand<T>&lhs = product.lhs, &rhs = product.rhs;
   const PackedKernels<T>& kernels = product.kernels.packed;
-  return RunPackedProduct<T>({product.sizes,
-                              {lhs.data, kBytes, lhs.batch_stride, lhs.row_stride, lhs.column_stride, kernels.pack, 0},
-                              {rhs.data, kBytes, rhs.batch_stride, rhs.column_stride, rhs.row_stride, kernels.pack, 0},
-                              product.out,
-                              product.add,
-                              kernels,
-                              product.is_stopped});
+  return RunPackedProduct<T>(
+      {product.sizes,
+       {lhs.data, kBytes, lhs.batch_stride, lhs.row_stride, lhs.column_stride, kernels.pack_lhs, 0},
+       {rhs.data, kBytes, rhs.batch_stride, rhs.column_stride, rhs.row_stride, kernels.pack_rhs, 0},
+       product.out,
+       product.add,
+       kernels,
+       product.is_stopped});
 }
 
 template <typename T>

@@ -5,7 +5,10 @@
 #include <type_traits>
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace kashi::internal {
@@ -98,11 +101,19 @@ namespace avx512_pairs {
 #undef KASHI_MULTIPLY_ADD
 }  // namespace avx512_pairs
 
+namespace amx {
+#include "kashi/evaluator/matrix_product_amx.inc"
+}  // namespace amx
+
 bool HasAvx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool HasAmx() {
+  static const bool has_amx = HasAvx512() && amx::AskForAmx();
+  return has_amx;
+}
 #endif
 
 template <typename T>
@@ -131,22 +142,23 @@ template const KernelTable<uint64_t>& FindKernels<uint64_t>();
 
 const PackedKernels<float>* FindBf16Kernels() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512bf16")) {
-    static constexpr PackedKernels<float> kKernels = avx512_bf16::Kernel<float, uint16_t, 2>::kPacked;
-    return &kKernels;
-  }
+  using Vectors = avx512_bf16::Kernel<float, uint16_t, 2>;
+  static constexpr PackedKernels<float> kVectors = Vectors::kPacked;
+  static constexpr PackedKernels<float> kAmx = amx::AmxKernel<float, Vectors::kPack>::kPacked;
+  if (__builtin_cpu_supports("avx512bf16")) return HasAmx() ? &kAmx : &kVectors;
 #endif
   return nullptr;
 }
 
-const PackedKernels<uint32_t>* FindInt8Kernels() {
+Int8Kernels FindInt8Kernels() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512vnni")) {
-    static constexpr PackedKernels<uint32_t> kKernels = avx512_vnni::Kernel<uint32_t, uint8_t, 4>::kPacked;
-    return &kKernels;
-  }
+  using Vectors = avx512_vnni::Kernel<uint32_t, uint8_t, 4>;
+  static constexpr PackedKernels<uint32_t> kVectors = Vectors::kPacked;
+  static constexpr PackedKernels<uint32_t> kAmx = amx::AmxKernel<uint32_t, Vectors::kPack>::kPacked;
+  if (HasAmx()) return {&kAmx, /*lhs_is_unsigned=*/false};
+  if (__builtin_cpu_supports("avx512vnni")) return {&kVectors, /*lhs_is_unsigned=*/true};
 #endif
-  return nullptr;
+  return {nullptr, false};
 }
 
 const PackedKernels<uint32_t>* FindInt16Kernels() {

@@ -51,11 +51,15 @@ constexpr int64_t kPackedTilesAtOnce = 8;  // where the elements of a row of `wi
 // Products of packed operands. T: the type of the result, as wide as a word.
 template <typename T>
 struct PackedKernels {
-  int rows;                  // of a tile
-  int columns;               // of a panel
-  int group;                 // elements in a word
-  TileFunction<T> tiles[4];  // for up to 1, 2, 4 and `rows` rows
-  PackFunction pack;         // operands whose elements are as the tiles take them
+  int rows;                         // of a tile
+  int columns;                      // of a panel
+  int group;                        // elements in a word
+  int step;                         // words of k that are multiplied at once: those of packed operands are a multiple
+  int depth;                        // words of k to multiply before the next tile, a multiple of `step`
+  TileFunction<T> tiles[4];         // for up to 1, 2, 4 and `rows` rows
+  PackFunction pack_lhs, pack_rhs;  // operands whose elements are as the tiles take them
+  void (*begin)();                  // a thread calls it before tiles, and end() after them; null: need not
+  void (*end)();
 
   TileFunction<T> TileOf(int64_t rows_wanted) const {
     return tiles[rows_wanted <= 2 ? rows_wanted - 1 : rows_wanted <= 4 ? 2 : 3];
@@ -78,8 +82,12 @@ const KernelTable<T>& FindKernels();
 // Products of bf16 with sums in f32, by instructions that count denormal numbers as 0 and round to nearest. Null: this
 // processor has none.
 const PackedKernels<float>* FindBf16Kernels();
-// Products of lhs, whose elements are 0 to 255, and rhs, -128 to 127, with sums in 32 bits that wrap. Null likewise.
-const PackedKernels<uint32_t>* FindInt8Kernels();
+// Products of integers of 8 bits with sums in 32 bits that wrap. Null likewise.
+struct Int8Kernels {
+  const PackedKernels<uint32_t>* packed;
+  bool lhs_is_unsigned;  // its elements are 0 to 255; others, and those of rhs, -128 to 127
+};
+Int8Kernels FindInt8Kernels();
 // Products of integers of 16 bits with sums in 32 bits that wrap. Null likewise.
 const PackedKernels<uint32_t>* FindInt16Kernels();
 

@@ -9,8 +9,6 @@
 namespace kashi::internal {
 namespace {
 
-template <typename T>
-constexpr int64_t kDepth = 4096 / sizeof(T);             // words of k that are multiplied at a time
 constexpr int64_t kTilesDown = 16;                       // of a block: with tiles of 6 rows, 384 KiB
 constexpr int64_t kPanelsAcross = 64;                    // at most
 constexpr int64_t kMaxPackedBytes = int64_t{128} << 20;  // of both operands
@@ -28,14 +26,19 @@ class PackedMatrix {
         batch_(batch),
         k0_(k0),
         depth_(depth),
-        words_(CeilOfRatio<int64_t>(depth, product.kernels.group)),
+        words_(WordsOf(product.kernels, depth)),
         lhs_(memory),
         rhs_(memory + RoundUpTo<int64_t>(product.sizes.m, product.kernels.rows) * words_) {}
+
+  // Words of k, those without elements included.
+  static int64_t WordsOf(const PackedKernels<T>& kernels, int64_t depth) {
+    return RoundUpTo<int64_t>(CeilOfRatio<int64_t>(depth, kernels.group), kernels.step);
+  }
 
   static int64_t WordsFor(const PackedProduct<T>& product, int64_t depth) {
     const PackedKernels<T>& kernels = product.kernels;
     return (RoundUpTo<int64_t>(product.sizes.m, kernels.rows) + RoundUpTo<int64_t>(product.sizes.n, kernels.columns)) *
-           CeilOfRatio<int64_t>(depth, kernels.group);
+           WordsOf(kernels, depth);
   }
 
   void Pack() const {
@@ -74,14 +77,16 @@ class PackedMatrix {
   }
 
   void MultiplyBlock(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
-    const int64_t height = product_.kernels.rows, width = product_.kernels.columns;
+    const PackedKernels<T>& kernels = product_.kernels;
+    const int64_t height = kernels.rows, width = kernels.columns;
     RegisterTile<T> tile;
     tile.lhs_row_stride = 1;
     tile.lhs_column_stride = height;
     tile.rhs_row_stride = width;
     tile.out_row_stride = product_.out.row_stride;
-    for (int64_t p = 0; p < words_ && !product_.is_stopped(); p += kDepth<T>) {
-      tile.k = std::min(kDepth<T>, words_ - p);
+    if (kernels.begin != nullptr) kernels.begin();
+    for (int64_t p = 0; p < words_ && !product_.is_stopped(); p += kernels.depth) {
+      tile.k = std::min<int64_t>(kernels.depth, words_ - p);
       tile.add = product_.add || k0_ > 0 || p > 0;
       for (int64_t j = column; j < column + columns; j += width) {
         tile.columns = std::min(width, column + columns - j);
@@ -90,10 +95,11 @@ class PackedMatrix {
           tile.rows = std::min(height, row + rows - i);
           tile.lhs = lhs_ + i * words_ + p * height;
           tile.out = product_.out.data + batch_ * product_.out.batch_stride + i * product_.out.row_stride + j;
-          product_.kernels.TileOf(tile.rows)(tile);
+          kernels.TileOf(tile.rows)(tile);
         }
       }
     }
+    if (kernels.end != nullptr) kernels.end();
   }
 
   const PackedProduct<T>& product_;
@@ -110,10 +116,10 @@ void RunMatrix(const PackedProduct<T>& product, int64_t batch, int64_t max_depth
   }
 }
 
-// Elements of k that fit the memory for packed operands: whole stretches of kDepth words.
+// Elements of k that fit the memory for packed operands: whole stretches.
 template <typename T>
 int64_t DepthThatFits(const PackedProduct<T>& product) {
-  const int64_t stretch = kDepth<T> * product.kernels.group;
+  const int64_t stretch = int64_t{product.kernels.depth} * product.kernels.group;
   const int64_t bytes = PackedMatrix<T>::WordsFor(product, stretch) * static_cast<int64_t>(sizeof(T));
   return std::min(product.sizes.k, stretch * std::max<int64_t>(1, kMaxPackedBytes / bytes));
 }

@@ -4,12 +4,12 @@
 //   for each stretch of k that fits the memory for packed operands:
 //     pack lhs in tiles of rows, rhs in panels of columns                   threads share the tiles and panels
 //     for each block of out, rows x columns:                                threads share the blocks
-//       for each kDepth words of k:                                         the block of lhs stays in L2
+//       for each `depth` words of k:                                        the block of lhs stays in L2
 //         for each panel in the block:                                      so does the panel
 //           for each tile in the block: multiply in registers
 //
-// A tile of out is loaded and stored once for kDepth words, and its rows are often a multiple of the page apart: that
-// costs more than reading the panel from L2, so kDepth is four times what would fit L1.
+// A tile of out is loaded and stored once for `depth` words (PackedKernels), and its rows are often a multiple of the
+// page apart: with vectors that costs more than reading the panel from L2, so `depth` is four times what would fit L1.
 #ifndef KASHI_EVALUATOR_PACKED_MATRIX_PRODUCT_H_
 #define KASHI_EVALUATOR_PACKED_MATRIX_PRODUCT_H_
 
