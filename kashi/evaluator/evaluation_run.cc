@@ -112,8 +112,14 @@ absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   if (value.element_type() == type) return value;
   KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindConvertKernel(value.element_type(), type));
   KASHI_ASSIGN_OR_RETURN(Value result, MakeArray(type, value.dimensions()));
-  const void* inputs[] = {value.untyped_data()};
-  kernel(inputs, result.mutable_data(), value.element_count());
+  constexpr int64_t kGrain = 1 << 16;
+  const char* const from = static_cast<const char*>(value.untyped_data());
+  char* const to = static_cast<char*>(result.mutable_data());
+  ParallelFor(value.element_count(), kGrain, [&](int64_t begin, int64_t end, int) {
+    const void* inputs[] = {from + begin * value.element_bytes()};
+    kernel(inputs, to + begin * result.element_bytes(), end - begin);
+  });
+  KASHI_RETURN_IF_ERROR(CheckStopped());
   return result;
 }
 

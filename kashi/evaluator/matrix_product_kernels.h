@@ -53,6 +53,7 @@ template <typename T>
 struct PackedKernels {
   int rows;                         // of a tile
   int columns;                      // of a panel
+  int tiles_down;                   // of a block of lhs that stays in L2
   int group;                        // elements in a word
   int step;                         // words of k that are multiplied at once: those of packed operands are a multiple
   int depth;                        // words of k to multiply before the next tile, a multiple of `step`

@@ -9,7 +9,6 @@
 namespace kashi::internal {
 namespace {
 
-constexpr int64_t kTilesDown = 16;                       // of a block: with tiles of 6 rows, 384 KiB
 constexpr int64_t kPanelsAcross = 64;                    // at most
 constexpr int64_t kMaxPackedBytes = int64_t{128} << 20;  // of both operands
 constexpr int64_t kBatchWork = int64_t{1} << 23;         // multiplications of a matrix that threads should share
@@ -49,7 +48,8 @@ class PackedMatrix {
   void Multiply() const {
     const int64_t m = product_.sizes.m, n = product_.sizes.n;
     // Blocks of about the same height.
-    const int64_t tiles = CeilOfRatio<int64_t>(m, product_.kernels.rows), down = CeilOfRatio(tiles, kTilesDown);
+    const int64_t tiles = CeilOfRatio<int64_t>(m, product_.kernels.rows),
+                  down = CeilOfRatio<int64_t>(tiles, product_.kernels.tiles_down);
     const int64_t height = CeilOfRatio(tiles, down) * product_.kernels.rows;
     int64_t panels = std::min(kPanelsAcross, CeilOfRatio<int64_t>(n, product_.kernels.columns));
     const auto across_with = [&](int64_t count) { return CeilOfRatio(n, count * product_.kernels.columns); };
