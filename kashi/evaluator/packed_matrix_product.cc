@@ -41,21 +41,33 @@ class PackedMatrix {
   }
 
   void Pack() const {
-    PackOperand(product_.lhs, product_.sizes.m, product_.kernels.rows, false, lhs_);
-    PackOperand(product_.rhs, product_.sizes.n, product_.kernels.columns, true, rhs_);
+    const PackingTasks lhs(product_.lhs, product_.sizes.m, product_.kernels.rows, words_);
+    const PackingTasks rhs(product_.rhs, product_.sizes.n, product_.kernels.columns, words_);
+    ParallelFor(lhs.count() + rhs.count(), 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (i < lhs.count()) {
+          PackTiles(lhs, i, /*fills_width=*/false, lhs_);
+        } else {
+          PackTiles(rhs, i - lhs.count(), /*fills_width=*/true, rhs_);
+        }
+      }
+    });
   }
 
   void Multiply() const {
-    const int64_t m = product_.sizes.m, n = product_.sizes.n;
-    // Blocks of about the same height.
-    const int64_t tiles = CeilOfRatio<int64_t>(m, product_.kernels.rows),
-                  down = CeilOfRatio<int64_t>(tiles, product_.kernels.tiles_down);
-    const int64_t height = CeilOfRatio(tiles, down) * product_.kernels.rows;
-    int64_t panels = std::min(kPanelsAcross, CeilOfRatio<int64_t>(n, product_.kernels.columns));
-    const auto across_with = [&](int64_t count) { return CeilOfRatio(n, count * product_.kernels.columns); };
-    while (panels > 4 && down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
-    const int64_t width = panels * product_.kernels.columns, across = across_with(panels);
-    ParallelFor(down * across, 1, [&](int64_t begin, int64_t end, int) {
+    const PackedKernels<T>& kernels = product_.kernels;
+    const int64_t m = product_.sizes.m, n = product_.sizes.n, tiles = CeilOfRatio<int64_t>(m, kernels.rows);
+    int64_t tiles_down = kernels.tiles_down;
+    int64_t panels = std::min(kPanelsAcross, CeilOfRatio<int64_t>(n, kernels.columns));
+    const auto down = [&] { return CeilOfRatio(tiles, tiles_down); };
+    const auto across_with = [&](int64_t count) { return CeilOfRatio(n, count * kernels.columns); };
+    // Several blocks for each thread, which may not be alone on its processor.
+    while (down() * across_with(panels) < 4 * ParallelThreadCount() && (panels > 4 || tiles_down > 4)) {
+      (panels > 4 ? panels : tiles_down) /= 2;
+    }
+    const int64_t height = CeilOfRatio(tiles, down()) * kernels.rows;  // blocks of about the same height
+    const int64_t width = panels * kernels.columns, across = across_with(panels);
+    ParallelFor(down() * across, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / across * height, column = i % across * width;
         MultiplyBlock(row, std::min(height, m - row), column, std::min(width, n - column));
@@ -64,16 +76,28 @@ class PackedMatrix {
   }
 
  private:
-  // Tile (or panel) t begins at word t * width * words_; its row p of `width` words at p * width.
-  void PackOperand(const PackedOperand& operand, int64_t count, int64_t width, bool fills_width, T* to) const {
-    const int64_t grain = std::max(CeilOfRatio(kWordsPerTask, width * words_), kPackedTilesAtOnce);
-    ParallelFor(CeilOfRatio(count, width), grain, [&](int64_t begin, int64_t end, int) {
-      const int64_t i = begin * width;
-      const int64_t offset = batch_ * operand.batch_stride + i * operand.i_stride + k0_ * operand.k_stride;
-      operand.pack({static_cast<const char*>(operand.data) + offset * operand.element_bytes, operand.i_stride,
-                    operand.k_stride, std::min(end * width, count) - i, depth_, width, fills_width,
-                    operand.flipped_bits, to + i * words_, width * words_});
-    });
+  // An operand in pieces of `step` tiles (or panels), which threads share.
+  struct PackingTasks {
+    PackingTasks(const PackedOperand& operand, int64_t size, int64_t width, int64_t words)
+        : operand(operand),
+          size(size),
+          width(width),
+          tiles(CeilOfRatio(size, width)),
+          step(std::max(CeilOfRatio(kWordsPerTask, width * words), kPackedTilesAtOnce)) {}
+    int64_t count() const { return CeilOfRatio(tiles, step); }
+
+    const PackedOperand& operand;
+    int64_t size, width, tiles, step;
+  };
+
+  // Tile t begins at word t * width * words_; its row p of `width` words at p * width.
+  void PackTiles(const PackingTasks& tasks, int64_t task, bool fills_width, T* to) const {
+    const PackedOperand& operand = tasks.operand;
+    const int64_t i = task * tasks.step * tasks.width, end = std::min(tasks.size, i + tasks.step * tasks.width);
+    const int64_t offset = batch_ * operand.batch_stride + i * operand.i_stride + k0_ * operand.k_stride;
+    operand.pack({static_cast<const char*>(operand.data) + offset * operand.element_bytes, operand.i_stride,
+                  operand.k_stride, end - i, depth_, tasks.width, fills_width, operand.flipped_bits, to + i * words_,
+                  tasks.width * words_});
   }
 
   void MultiplyBlock(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
