@@ -1,5 +1,9 @@
 #include "callbacks.h"
 
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +47,27 @@ std::string QuotedNames(const Names& names) {
                        [](std::string* out, const std::string& name) { absl::StrAppend(out, "`", name, "`"); });
 }
 
+// The lowest address that a function may begin at on this thread's stack: it leaves a part of the stack to it.
+uintptr_t LowestStart() {
+  constexpr size_t kEnoughBytes = size_t{1} << 20;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  void* lowest = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uintptr_t>(lowest) + std::min(kEnoughBytes, size / 4);
+}
+
+// RecursionError where functions and runs call each other without end. Python counts its own calls, but not the stack
+// that the runs between them take.
+void CheckStack() {
+  static thread_local const uintptr_t lowest = LowestStart();
+  if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) >= lowest) return;
+  PyErr_SetString(PyExc_RecursionError, "runs within functions of runs are nested too deep");
+  throw nb::python_error();
+}
+
 absl::StatusOr<Literal> ComputeCall(const HloInstruction& call, nb::handle function,
                                     absl::Span<const Literal* const> operands) {
   CustomCallFacts facts = {std::string(call.custom_call_target()),
@@ -51,6 +76,7 @@ absl::StatusOr<Literal> ComputeCall(const HloInstruction& call, nb::handle funct
                            call.shape(),
                            {}};
   for (const HloInstruction* operand : call.operands()) facts.operand_shapes.push_back(operand->shape());
+  CheckStack();
   nb::list arguments;
   arguments.append(nb::cast(std::move(facts)));
   for (const Literal* operand : operands) arguments.append(LiteralArrays(*operand));
@@ -130,6 +156,7 @@ absl::Status Callbacks::CallObserver(const ModuleRef& module, nb::handle functio
     const HloInstruction* const original =
         computation == nullptr ? nullptr : computation->GetInstructionWithName(instruction.name());
     if (original == nullptr) return Internal("the module has no instruction %s any more", instruction.name());
+    CheckStack();
     function(RefTo(*module.state, original), CopiedArraysOf(value));
     return absl::OkStatus();
   } catch (nb::python_error& error) {

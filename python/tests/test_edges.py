@@ -29,6 +29,22 @@ def test_messages_name_the_dtype():
         kashi.primitive_type("U3")
 
 
+def test_what_is_no_array():
+    program, x = subtraction(), np.float32([1, 2])
+    released = memoryview(x)
+    released.release()
+    with pytest.raises(ValueError, match="released memoryview"):
+        program.run(x, released)
+    with pytest.raises(ValueError, match="released memoryview"):
+        kashi.untile(released, kashi.Shape("f32[2]"))
+    for nothing, name in ((None, "NoneType"), (print, "builtin_function_or_method"), (program, "Program")):
+        with pytest.raises(TypeError, match=f"a .*{name} is no array"):
+            program.run(x, nothing)
+    with pytest.raises(TypeError, match="array of object"):
+        program.run(x, [1.0, None])
+    assert program.run(x, memoryview(np.float32([1, 9, 2, 9]))[::2]).tolist() == [0, 0]
+
+
 def test_a_text_is_no_buffer():
     with pytest.raises(TypeError, match="str"):
         kashi.untile("ab", kashi.Shape("f32[2]"))  # NumPy's characters would have as many bytes

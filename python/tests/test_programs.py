@@ -1,4 +1,5 @@
 """Programs: custom calls in Python, several devices, profiles, and calls of small programs."""
+import concurrent.futures
 import gc
 import signal
 import threading
@@ -202,6 +203,29 @@ def test_a_program_and_its_function_in_a_cycle_are_collected():
     del holder
     gc.collect()
     assert alive() is None
+
+
+def test_functions_and_runs_that_call_each_other_without_end():
+    module, x = module_of(CALL), np.ones((2, 3), np.float32)
+    depths = []
+
+    def again(call, x, depth=0):
+        depths.append(depth)
+        return kashi.evaluate(module, x, custom_calls={"test.call": lambda call, x: again(call, x, depth + 1)})
+
+    def observes(instruction, value):
+        kashi.evaluate(module, x, observer=observes)
+
+    for run in (lambda: again(None, x), lambda: kashi.evaluate(module, x, observer=observes)):
+        with pytest.raises(RecursionError):
+            run()
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            assert isinstance(thread.submit(run).exception(), RecursionError)
+    assert max(depths) > 20
+    ten = {"test.call": lambda call, x: x}
+    for _ in range(10):
+        ten = {"test.call": lambda call, x, inner=ten: kashi.compile(module, custom_calls=inner).run(x) + 1}
+    assert (kashi.evaluate(module, x, custom_calls=ten) == 11).all()
 
 
 ENDLESS = """HloModule m{head}
