@@ -238,11 +238,12 @@ class Inspection:
 
     def _repr_html_(self):
         import html
+        left = " style='text-align:left'"  # notebooks put the cells of tables to the right
         rows = "".join(
-            f"<tr><td>{row['kind']}<td>{html.escape(row['name'])}<td style='text-align:left'><code>{html.escape(str(row['shape']))}</code>"
+            f"<tr><td{left}>{row['kind']}<td{left}>{html.escape(row['name'])}<td{left}><code>{html.escape(str(row['shape']))}</code>"
             f"<td>{row['bytes']:,}<td>{row['padding_bytes']:,}" for row in self.arrays)
         return (f"<b>{html.escape(self.module.name)}</b> on {self.target} ({self.basis}): peak {self.memory['peak_bytes']:,} bytes"
-                f"<table><tr><th>kind<th>name<th>shape<th>bytes<th>of these padding{rows}</table>{self.module._repr_html_()}")
+                f"<table><tr><th{left}>kind<th{left}>name<th{left}>shape<th>bytes<th>of these padding{rows}</table>{self.module._repr_html_()}")
 
 
 # The smallest topology of each generation, by libtpu's name.
