@@ -32,7 +32,7 @@ except ImportError:  # another version of JAX
     def _trace_context():
         return jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
 
-    def _is_outside():
+    def _is_outside() -> bool:
         return True
 
 
