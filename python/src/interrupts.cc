@@ -40,6 +40,7 @@ bool PythonRaises() {
 
 Interrupts::Interrupts() {
   if (!IsMainThread() || !PythonRaises()) return;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();  // Ctrl-C came just before the run
   if (watching_runs == 0) {
     struct sigaction action;
     if (sigaction(SIGINT, nullptr, &python_action) != 0) return;

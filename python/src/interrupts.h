@@ -14,6 +14,7 @@ namespace kashi::python {
 
 class Interrupts {
  public:
+  // KeyboardInterrupt if Ctrl-C came before.
   Interrupts();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
