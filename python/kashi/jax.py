@@ -370,7 +370,7 @@ class _Program:
         # None stands for a key, whose data is the array.
         self._dtypes = [None if _is_key(aval.dtype) else aval.dtype for aval in arguments]
         self._donated = list(_reused([leaf.donated for leaf in leaves_of(lowered.args_info)], arguments, results))
-        self._results = [aval if aval.weak_type or _is_key(aval.dtype) else None for aval in results]
+        self._results = results
         self._tree = traced.out_tree
         self._returns_tuple = module.entry.root.shape.is_tuple
 
@@ -382,12 +382,13 @@ class _Program:
     def run(self, arrays, leaves):
         """`leaves` are those of `arrays`."""
         results = self._program.run(*arrays)
-        arrays = jax.device_put(list(results) if self._returns_tuple else [results], _committed_device(leaves))
+        if not self._returns_tuple:
+            results = (results, )
+        placed = _placed(results, self._results, _committed_device(leaves))
         for number in self._donated:
             if isinstance(leaves[number], jax.Array):
                 leaves[number].delete()
-        typed = [array if aval is None else _typed(array, aval) for array, aval in zip(arrays, self._results)]
-        return jax.tree_util.tree_unflatten(self._tree, typed)
+        return jax.tree_util.tree_unflatten(self._tree, placed)
 
 
 def _committed_device(leaves):
@@ -398,10 +399,45 @@ def _committed_device(leaves):
     return None
 
 
+def _placed(arrays, avals, committed):
+    """The results as jax.Arrays of their types: on this device, to which they are committed, or on the default device."""
+    put = _put_function()
+    if put is None or any(map(_is_of_jax_alone, avals)) or (committed is None and jax.config.jax_default_device is not None):
+        return list(map(_typed, jax.device_put(list(arrays), committed), avals))
+    device = jax.local_devices()[0] if committed is None else committed
+    return [put(aval, _on(device), [array], [device], committed is not None) for array, aval in zip(arrays, avals)]
+
+
+@functools.lru_cache(maxsize=None)
+def _put_function():
+    """JAX's own, which takes 2 µs where jax.device_put takes 18; None where this version of JAX has another one."""
+    try:
+        from jax._src.lib import xla_client
+        one, device = np.zeros(1, np.float32), jax.local_devices()[0]
+        xla_client.batched_device_put(jax.typeof(one), _on(device), [one], [device], False)
+    except (AttributeError, ImportError, TypeError):
+        return None
+    return xla_client.batched_device_put
+
+
+@functools.lru_cache(maxsize=None)
+def _on(device):
+    return jax.sharding.SingleDeviceSharding(device)
+
+
+def _is_of_jax_alone(aval):
+    """Whether the type is none of XLA's: the program has an array of another type."""
+    return _is_key(aval.dtype) or aval.dtype == jax.dtypes.float0
+
+
 def _typed(array, aval):
     """The array with what of its type JAX alone knows."""
+    if aval.dtype == jax.dtypes.float0:
+        return np.zeros(aval.shape, jax.dtypes.float0)
     if _is_key(aval.dtype):
         return jax.random.wrap_key_data(array, impl=aval.dtype._impl)
+    if not aval.weak_type:
+        return array
     # No public function makes a weak array of another.
     from jax._src.lax.lax import _convert_element_type
     return _convert_element_type(array, aval.dtype, weak_type=True)

@@ -44,6 +44,24 @@ def test_types(dtype):
     check_same(lambda x: (x, x[::2], x.astype(jnp.float32) + 1), jnp.asarray([0, 1, 1, 0], dtype))
 
 
+@pytest.mark.parametrize("has_function", [True, False])
+def test_results_are_placed(monkeypatch, has_function):
+    """With JAX's own function for it, and with its public one."""
+    if has_function:
+        assert kashi.jax._put_function() is not None
+    else:
+        monkeypatch.setattr(kashi.jax, "_put_function", lambda: None)
+    check_same(lambda x, y: (x * 2, y * x, [y > 0, None], {"n": jnp.int4(3)}, jnp.zeros((0, 2))), 2.0, np.ones(2, ml_dtypes.bfloat16))
+    with jax.default_device(jax.devices()[0]):
+        check_same(lambda x: x + 1, 2.0)
+    gradient = kashi.jax.jit(jax.grad(lambda p: 1.0 * p["a"] * p["b"].sum(), allow_int=True))({"a": 2.0, "b": np.arange(3)})
+    assert gradient["a"] == 3 and gradient["b"].dtype == jax.dtypes.float0 and gradient["b"].shape == (3, )
+    x = np.ones(1000, np.float32)
+    y = kashi.jax.jit(lambda x: x)(x)
+    x[:] = 2
+    assert y[0] == 1  # a result is no view of an argument
+
+
 def test_weak_types():
     check_same(lambda x, y: (x * 2, y * x, y + 1), 2.0, np.ones(2, ml_dtypes.bfloat16))
     f = kashi.jax.jit(lambda x: x * 2)
