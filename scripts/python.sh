@@ -41,7 +41,8 @@ fuzz_python() {
   ((${#PYTHON_OPTIONS[@]} > 1)) || return 0
   configure fuzz "${PYTHON_OPTIONS[@]}"
   step "build the Python package with sanitizers" build_preset fuzz _kashi
-  step "fuzz the Python package for $1 s" build-fuzz/python/fuzz_binding --seconds "$1" --seed $((RANDOM * 1000000))
+  step "fuzz the Python package for $1 s" build-fuzz/python/sanitized_python python/tests/fuzz_binding.py \
+    --seconds "$1" --seed $((RANDOM * 1000000))
 }
 
 help_wheel() {
