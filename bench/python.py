@@ -49,12 +49,18 @@ def import_seconds():
     return float(subprocess.run([sys.executable, "-c", IMPORT], check=True, capture_output=True, text=True).stdout)
 
 
-def jax_call():
+def jax_calls():
+    """Of the same function by jax.jit, and by kashi.jax.jit."""
     import jax
-    call = jax.jit(lambda x: x + x)
+    import kashi.jax
     x = jax.numpy.zeros(3, np.float32)
-    call(x)
-    return lambda: call(x).block_until_ready()
+
+    def call_of(jit):
+        call = jit(lambda x: x + x)
+        call(x)
+        return lambda: call(x).block_until_ready()
+
+    return call_of(jax.jit), call_of(kashi.jax.jit)
 
 
 def main():
@@ -71,7 +77,7 @@ def main():
 
     x = np.zeros(3, np.float32)
     program = kashi.compile(kashi.parse(TINY))
-    call, in_jax = program.run, jax_call()
+    call, (in_jax, by_kashi) = program.run, jax_calls()
     rows = max(16, int(options.gigabytes * 1e9 / 2 / 8192) // 16 * 16)
     shape = kashi.Shape(f"bf16[{rows},8192]{{1,0:T(8,128)(2,1)}}")
     buffer = np.full(shape.buffer_bytes, 1, np.uint8)  # memory of its own: zeros would all be one page
@@ -81,6 +87,7 @@ def main():
         note("import", import_seconds())
         note("call", once(lambda: call(x), 10000))
         note("call of jax.jit", once(in_jax, 2000))
+        note("call of kashi.jax.jit", once(by_kashi, 2000))
         note("untile", once(lambda: kashi.untile(buffer, shape, out)))
         made = command(options.kashi, "relayout", "--bench", "--json", "--min-time", "0.3", "--from", str(shape), "--to",
                        f"bf16[{rows},8192]{{1,0}}")
@@ -92,6 +99,7 @@ def main():
     print("| work | Python | beside | ratio |\n| --- | --- | --- | --- |")
     print(f"| import kashi, after NumPy and ml_dtypes | {best['import'] * 1e3:.0f} ms | | |")
     rows = [("call of a program on f32[3]", "call", "call of jax.jit", 1e6, "µs"),
+            ("the same by kashi.jax.jit", "call of kashi.jax.jit", "call of jax.jit", 1e6, "µs"),
             (f"untile {shape.bytes / 1e9:.2f} GB of bf16, T(8,128)(2,1)", "untile", "untile in C++", 1e3, "ms")]
     if text:
         rows.append((f"read {len(text) / 1e6:.1f} MB of HLO text", "parse", "parse in C++", 1e3, "ms"))

@@ -34,6 +34,17 @@ verb_python() {
   step "test the Python package" env PYTHONPATH=build/python .venv/bin/python -m pytest -q python/tests "$@"
 }
 
+# fuzz_python SECONDS: runs python/tests/fuzz_binding.py with sanitizers, in the build of ./dev fuzz.
+fuzz_python() {
+  install_packages build cpu test check python
+  prepare_python
+  ((${#PYTHON_OPTIONS[@]} > 1)) || return 0
+  configure fuzz "${PYTHON_OPTIONS[@]}"
+  step "build the Python package with sanitizers" build_preset fuzz _kashi
+  step "fuzz the Python package for $1 s" build-fuzz/python/sanitized_python python/tests/fuzz_binding.py \
+    --seconds "$1" --seed $((RANDOM * 1000000))
+}
+
 help_wheel() {
   cat <<'EOF'
 ./dev wheel

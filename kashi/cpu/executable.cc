@@ -1,6 +1,7 @@
 #include "kashi/cpu/executable.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
@@ -31,19 +32,19 @@ bool DrawsNumbers(const HloModule& module) {
 }  // namespace
 
 // Runs that no call uses, for the next calls: they have the plans of the computations, and memory. A run whose program
-// draws random numbers is used once, so that each call begins with the seed.
+// draws random numbers is used once, so that each call begins with the seed; one that failed is not used again.
 class RunPool {
  public:
   explicit RunPool(const CompiledProgram& program) : keeps_runs_(!DrawsNumbers(program.module())) {
     options_.compiled = &program;
   }
 
-  // Calls `use` with a run that no other thread uses.
+  // Calls `use` with a run that no other thread uses, and that ends when the flag is set (null: never).
   template <typename Use>
-  auto With(const Use& use) {
-    std::unique_ptr<EvaluationRun> run = Take();
+  auto With(const std::atomic<bool>* cancelled, const Use& use) {
+    std::unique_ptr<EvaluationRun> run = Take(cancelled);
     auto result = use(*run);
-    if (keeps_runs_) {
+    if (keeps_runs_ && result.ok()) {
       const absl::MutexLock lock(&mutex_);
       free_.push_back(std::move(run));
     }
@@ -51,16 +52,19 @@ class RunPool {
   }
 
  private:
-  std::unique_ptr<EvaluationRun> Take() {
+  std::unique_ptr<EvaluationRun> Take(const std::atomic<bool>* cancelled) {
     {
       const absl::MutexLock lock(&mutex_);
-      if (!free_.empty()) {
-        std::unique_ptr<EvaluationRun> run = std::move(free_.back());
-        free_.pop_back();
-        return run;
+      for (auto run = free_.rbegin(); run != free_.rend(); ++run) {
+        if ((*run)->options().cancelled != cancelled) continue;
+        std::unique_ptr<EvaluationRun> taken = std::move(*run);
+        free_.erase(std::next(run).base());
+        return taken;
       }
     }
-    return std::make_unique<EvaluationRun>(options_);
+    EvaluationOptions options = options_;
+    options.cancelled = cancelled;
+    return std::make_unique<EvaluationRun>(std::move(options));
   }
 
   const bool keeps_runs_;
@@ -130,7 +134,7 @@ const std::vector<std::pair<std::string, std::string>>& Executable::stages() con
 absl::StatusOr<Literal> Executable::Execute(absl::Span<const Literal* const> arguments) const {
   const HloComputation& entry = *module().entry_computation();
   KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
-  return runs_->With([&](EvaluationRun& run) -> absl::StatusOr<Literal> {
+  return runs_->With(nullptr, [&](EvaluationRun& run) -> absl::StatusOr<Literal> {
     std::vector<Value> values;
     for (const Literal* argument : arguments) {
       KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
@@ -148,7 +152,13 @@ absl::StatusOr<Literal> Executable::Execute(absl::Span<const Literal* const> arg
 }
 
 absl::StatusOr<Value> Executable::ExecuteValues(std::vector<Value> arguments) const {
-  return runs_->With([&](EvaluationRun& run) { return run.Call(*module().entry_computation(), std::move(arguments)); });
+  return ExecuteValues(std::move(arguments), /*cancelled=*/nullptr);
+}
+
+absl::StatusOr<Value> Executable::ExecuteValues(std::vector<Value> arguments,
+                                                const std::atomic<bool>* cancelled) const {
+  return runs_->With(cancelled,
+                     [&](EvaluationRun& run) { return run.Call(*module().entry_computation(), std::move(arguments)); });
 }
 
 absl::StatusOr<Value> Executable::ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const {
@@ -161,8 +171,8 @@ std::future<absl::StatusOr<Value>> Executable::ExecuteValuesAsync(std::vector<Va
                     [this, values = std::move(arguments)]() mutable { return ExecuteValues(std::move(values)); });
 }
 
-absl::Status Executable::ExecuteOnMemory(absl::Span<const void* const> arguments,
-                                         absl::Span<void* const> results) const {
+absl::Status Executable::ExecuteOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                         const std::atomic<bool>* cancelled) const {
   const HloComputation& entry = *module().entry_computation();
   if (argument_arrays_ < 0 || result_arrays_ < 0) {
     return InvalidArgument("%s has tokens or dynamic sizes: call ExecuteValues", entry.name());
@@ -172,7 +182,7 @@ absl::Status Executable::ExecuteOnMemory(absl::Span<const void* const> arguments
     return InvalidArgument("%s has %d arrays in its arguments and %d in its result; got %d and %d pointers",
                            entry.name(), argument_arrays_, result_arrays_, arguments.size(), results.size());
   }
-  return runs_->With([&](EvaluationRun& run) -> absl::Status {
+  return runs_->With(cancelled, [&](EvaluationRun& run) -> absl::Status {
     if (program_->entry() != nullptr) return program_->entry()->RunOnMemory(arguments, results, run);
     std::vector<Value> values;
     size_t next = 0;

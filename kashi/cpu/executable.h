@@ -14,6 +14,7 @@
 #ifndef KASHI_CPU_EXECUTABLE_H_
 #define KASHI_CPU_EXECUTABLE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -60,6 +61,8 @@ class Executable {
 
   // Values are dense and row-major, and results share memory where they can.
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments) const;
+  // The same; ends with CANCELLED soon after the flag is set. Null: never. The flag must outlive the executable.
+  absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, const std::atomic<bool>* cancelled) const;
   // With limits, a seed, custom calls, a profile …; `compiled` is set here.
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const;
   // The same on a thread of its own. The executable must outlive the future.
@@ -67,8 +70,10 @@ class Executable {
 
   // One pointer for each array of the arguments and of the result, with tuples taken apart in order. Elements are dense
   // and row-major; memory of results must not overlap any other. The module must have static shapes without tokens.
-  // No checks of sizes: the caller knows the shapes. A call of a tiny program takes some 0.1 µs.
-  absl::Status ExecuteOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results) const;
+  // No checks of sizes: the caller knows the shapes. A call of a tiny program takes some 0.1 µs. `cancelled` is that of
+  // ExecuteValues.
+  absl::Status ExecuteOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                               const std::atomic<bool>* cancelled = nullptr) const;
 
   // A program of several devices: arguments_of_devices[replica * partitions + partition]. Each device is a thread
   // (kashi/evaluator/device_group.h).

@@ -1,5 +1,6 @@
 #include "kashi/cpu/executable.h"
 
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <thread>
@@ -148,6 +149,38 @@ TEST(ExecutableTest, ValuesWithOptions) {
   };
   const Value result = executable->ExecuteValues({argument}, options).value();
   EXPECT_EQ(result.ToLiteral(x.shape()).value(), LiteralUtil::CreateR1<float>({-1, -2, -3}));
+}
+
+// A flag ends the calls that were given it, and no others, also when it was set during an earlier one.
+TEST(ExecutableTest, CallsEndWhenTheirFlagIsSet) {
+  const auto executable = MakeExecutable(R"(
+body { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1  one = s32[] constant(1)  n = s32[] add(i, one)  c = f32[] cosine(x)
+  ROOT r = (s32[], f32[]) tuple(n, c) }
+cond { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  zero = s32[] constant(0)
+  ROOT p = pred[] compare(i, zero), direction=GE }
+ENTRY e { i = s32[] parameter(0)  x = f32[] parameter(1)  s = (s32[], f32[]) tuple(i, x)
+  ROOT w = (s32[], f32[]) while(s), condition=cond, body=body })");
+  const int32_t endless = 0, at_once = -1;
+  const float x = 1;
+  int32_t i = 0;
+  float y = 0;
+  std::atomic<bool> cancelled{false};
+  std::thread canceller([&cancelled] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    cancelled = true;
+  });
+  const absl::Status ended = executable->ExecuteOnMemory({&endless, &x}, {&i, &y}, &cancelled);
+  canceller.join();
+  EXPECT_EQ(ended.code(), absl::StatusCode::kCancelled) << ended;
+  EXPECT_TRUE(executable->ExecuteOnMemory({&at_once, &x}, {&i, &y}).ok());
+  EXPECT_EQ(i, -1);
+  const auto budget = std::make_shared<MemoryBudget>(0);
+  const std::vector<Value> values = {Value::FromLiteral(LiteralUtil::CreateR0<int32_t>(-1), budget).value(),
+                                     Value::FromLiteral(LiteralUtil::CreateR0<float>(1), budget).value()};
+  EXPECT_EQ(executable->ExecuteValues(values, &cancelled).status().code(), absl::StatusCode::kCancelled);
+  cancelled = false;
+  EXPECT_TRUE(executable->ExecuteValues(values, &cancelled).ok());
 }
 
 TEST(ExecutableTest, EachCallBeginsWithTheSeed) {

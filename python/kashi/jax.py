@@ -10,6 +10,7 @@ import importlib.util
 import inspect as python_inspect
 import os
 import threading
+import types
 import warnings
 
 import jax
@@ -22,16 +23,31 @@ __all__ = ["Inspection", "inspect", "jit"]
 # The programs that one function keeps. JAX keeps those that were used last, too.
 MOST_PROGRAMS = 512
 
+# What no public function of JAX tells: all settings that tracing depends on, and whether an outer transformation traces.
+try:
+    from jax._src.config import trace_context as _trace_context
+    from jax._src.core import trace_state_clean as _is_outside
+except ImportError:  # another version of JAX
 
-def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None):
+    def _trace_context():
+        return jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision
+
+    def _is_outside() -> bool:
+        return True
+
+
+def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None, keep_unused=False,
+        inline=False):
     """A function that does what jax.jit(f, …) does, by a program that Kashi compiles and runs on this processor.
 
     JAX traces f once for each structure, shapes, dtypes and weak types of the arguments and each value of the static
-    ones. The MOST_PROGRAMS programs that were used last are kept. Arguments are pytrees; results are jax.Arrays in the pytree that f returns, on JAX's default device. Arguments
-    that are NumPy arrays or lie on the CPU are not copied. Donated arguments stay valid: nothing is gained by them.
+    ones. The MOST_PROGRAMS programs that were used last are kept. Arguments are pytrees; results are jax.Arrays in the
+    pytree that f returns, on the device to which an argument is committed, else on JAX's default device. Arguments that
+    are NumPy arrays or lie on the CPU are not copied. Donated arguments that JAX would use for a result are deleted
+    after the run, and it warns of the others as JAX does.
 
-    Called with tracers, inside jax.grad, jax.vmap or jax.jit, it is jax.jit(f, …): the outer transformation runs on
-    JAX. kashi.jax.jit(jax.grad(f)) runs on Kashi.
+    Inside jax.grad, jax.vmap or jax.jit it is jax.jit(f, …): the outer transformation runs on JAX.
+    kashi.jax.jit(jax.grad(f)) runs on Kashi.
 
     >>> import jax, kashi.jax
     >>> power = kashi.jax.jit(lambda x, n: {'power': x ** n}, static_argnames='n')
@@ -41,29 +57,71 @@ def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=Non
     <kashi.Module jit__lambda: 1 computations, 3 instructions>
 
     Raises what jax.jit raises; NotImplementedError for a program that Kashi cannot run, such as one that calls back into
-    Python. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs.
+    Python. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs; lower,
+    trace and eval_shape are jax.jit's.
     """
-    if f is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames,
-                                 donate_argnums=donate_argnums, donate_argnames=donate_argnames)
     static = {"static_argnums": static_argnums, "static_argnames": static_argnames}
-    in_jax = jax.jit(f, **static, donate_argnums=donate_argnums, donate_argnames=donate_argnames)
-    # Without donation, of which JAX warns where it is of no use; and with all parameters, used or not.
-    cache = _Programs(jax.jit(f, **static, keep_unused=True), *_static_arguments(f, **static))
+    donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
+    if f is None:
+        return functools.partial(jit, **static, **donated, keep_unused=keep_unused, inline=inline)
+    in_jax = jax.jit(f, **static, **donated, keep_unused=keep_unused, inline=inline)
+    # With all parameters, used or not.
+    cache = _Programs(jax.jit(f, **static, **donated, keep_unused=True), *_static_arguments(f, **static))
+    return _Jitted(f, in_jax, cache)
 
-    @functools.wraps(f)
-    def call(*args, **kwargs):
-        leaves, key = cache.key_of(args, kwargs)
-        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            return in_jax(*args, **kwargs)
-        return cache.get(key, args, kwargs).run(leaves)
 
-    def module(*args, **kwargs):
-        return kashi.parse(_proto(cache.lower(args, kwargs)[1]))
+class _Jitted:
+    """What jit(f) is. The functions of JAX copy the __dict__ of a function, so that lower and the like are not there."""
 
-    call.module = module
-    call.clear_cache = cache.clear
-    return call
+    def __init__(self, f, in_jax, cache):
+        functools.update_wrapper(self, f, updated=())
+        self._in_jax, self._cache = in_jax, cache
+
+    def __call__(self, *args, **kwargs):
+        if not _is_outside() or jax.config.jax_disable_jit:
+            return self._in_jax(*args, **kwargs)
+        try:
+            leaves, key = self._cache.key_of(args, kwargs)
+            program = self._cache.get(key)
+        except (TypeError, ValueError, OverflowError):
+            self._in_jax(*args, **kwargs)  # raises what is wrong with an argument, in JAX's words
+            raise
+        if program is None:
+            if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+                return self._in_jax(*args, **kwargs)  # raises from where the tracer leaked
+            program = self._cache.add(key, args, kwargs)
+        try:
+            arrays = program.arrays(leaves)
+        except (TypeError, OverflowError):
+            self._in_jax(*args, **kwargs)  # as above
+            raise
+        return program.run(arrays, leaves)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self):
+        return f"<kashi.jax.jit of {self.__wrapped__!r}>"
+
+    def module(self, *args, **kwargs):
+        """The kashi.Module for these arguments."""
+        return kashi.parse(_proto(self._cache.lower(args, kwargs)[1]))
+
+    def clear_cache(self):
+        """Forgets all programs."""
+        self._cache.clear()
+
+    def lower(self, *args, **kwargs):
+        """That of jax.jit(f)."""
+        return self._in_jax.lower(*args, **kwargs)
+
+    def trace(self, *args, **kwargs):
+        """That of jax.jit(f)."""
+        return self._in_jax.trace(*args, **kwargs)
+
+    def eval_shape(self, *args, **kwargs):
+        """That of jax.jit(f)."""
+        return self._in_jax.eval_shape(*args, **kwargs)
 
 
 def _as_tuple(value):
@@ -107,16 +165,18 @@ class _Programs:
         dynamic = (tuple(a for i, a in enumerate(args) if i not in positions),
                    {n: a for n, a in kwargs.items() if n not in self._static_names})
         leaves, tree = jax.tree_util.tree_flatten(dynamic)
-        avals = tuple(jax.typeof(leaf) for leaf in leaves)
-        types = tuple((a.shape, a.dtype, a.weak_type) for a in avals)
-        return leaves, (tree, types, tuple(static), jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision)
+        types = tuple([(a.shape, a.dtype, a.weak_type) for a in map(jax.typeof, leaves)])
+        return leaves, (tree, types, tuple(static), _trace_context())
 
-    def get(self, key, args, kwargs):
+    def get(self, key):
+        """The program, or None. TypeError for static arguments without a hash."""
         with self._lock:
             program = self._programs.get(key)
             if program is not None:
                 self._programs.move_to_end(key)
-                return program
+            return program
+
+    def add(self, key, args, kwargs):
         program = _Program(*self.lower(args, kwargs))
         with self._lock:
             self._programs[key] = program
@@ -178,11 +238,12 @@ class Inspection:
 
     def _repr_html_(self):
         import html
+        left = " style='text-align:left'"  # notebooks put the cells of tables to the right
         rows = "".join(
-            f"<tr><td>{row['kind']}<td>{html.escape(row['name'])}<td style='text-align:left'><code>{html.escape(str(row['shape']))}</code>"
+            f"<tr><td{left}>{row['kind']}<td{left}>{html.escape(row['name'])}<td{left}><code>{html.escape(str(row['shape']))}</code>"
             f"<td>{row['bytes']:,}<td>{row['padding_bytes']:,}" for row in self.arrays)
         return (f"<b>{html.escape(self.module.name)}</b> on {self.target} ({self.basis}): peak {self.memory['peak_bytes']:,} bytes"
-                f"<table><tr><th>kind<th>name<th>shape<th>bytes<th>of these padding{rows}</table>{self.module._repr_html_()}")
+                f"<table><tr><th{left}>kind<th{left}>name<th{left}>shape<th>bytes<th>of these padding{rows}</table>{self.module._repr_html_()}")
 
 
 # The smallest topology of each generation, by libtpu's name.
@@ -286,6 +347,15 @@ def _is_key(dtype):
     return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
 
 
+def _reused(donated, arguments, results):
+    """The numbers of the donated arguments whose memory JAX uses for a result: each result takes one of its type."""
+    wanted = collections.Counter((aval.shape, aval.dtype) for aval in results)
+    for number, aval in enumerate(arguments):
+        if donated[number] and wanted[aval.shape, aval.dtype] > 0:
+            wanted[aval.shape, aval.dtype] -= 1
+            yield number
+
+
 class _Program:
     """A compiled program, and what it makes of leaves and results."""
 
@@ -295,27 +365,79 @@ class _Program:
         if b"python_cpu_callback" in proto:
             _refuse_unused_callbacks(module)
         self._program = kashi.compile(module)
-        self._dtypes = [aval.dtype for aval in jax.tree_util.tree_leaves(traced.in_avals)]
-        self._results = jax.tree_util.tree_leaves(traced.out_avals)
+        leaves_of = jax.tree_util.tree_leaves
+        arguments, results = leaves_of(traced.in_avals), leaves_of(traced.out_avals)
+        # None stands for a key, whose data is the array.
+        self._dtypes = [None if _is_key(aval.dtype) else aval.dtype for aval in arguments]
+        self._donated = list(_reused([leaf.donated for leaf in leaves_of(lowered.args_info)], arguments, results))
+        self._results = results
         self._tree = traced.out_tree
         self._returns_tuple = module.entry.root.shape.is_tuple
 
-    def run(self, leaves):
-        results = self._program.run(*map(_array, leaves, self._dtypes))
-        arrays = jax.device_put(list(results) if self._returns_tuple else [results])
-        return jax.tree_util.tree_unflatten(self._tree, map(_typed, arrays, self._results))
+    def arrays(self, leaves):
+        """The arguments of the program. Raises what NumPy does for a leaf that is none of the type."""
+        return [np.asarray(leaf, dtype) if dtype is not None else np.asarray(jax.random.key_data(leaf))
+                for leaf, dtype in zip(leaves, self._dtypes)]
+
+    def run(self, arrays, leaves):
+        """`leaves` are those of `arrays`."""
+        results = self._program.run(*arrays)
+        if not self._returns_tuple:
+            results = (results, )
+        placed = _placed(results, self._results, _committed_device(leaves))
+        for number in self._donated:
+            if isinstance(leaves[number], jax.Array):
+                leaves[number].delete()
+        return jax.tree_util.tree_unflatten(self._tree, placed)
 
 
-def _array(leaf, dtype):
-    return np.asarray(jax.random.key_data(leaf)) if _is_key(dtype) else np.asarray(leaf, dtype)
+def _committed_device(leaves):
+    """That of the first array that is on a device because the program said so; else None."""
+    for leaf in leaves:
+        if isinstance(leaf, jax.Array) and leaf.committed and isinstance(leaf.device, jax.Device):
+            return leaf.device
+    return None
+
+
+def _placed(arrays, avals, committed):
+    """The results as jax.Arrays of their types: on this device, to which they are committed, or on the default device."""
+    put = _put_function()
+    if put is None or any(map(_is_of_jax_alone, avals)) or (committed is None and jax.config.jax_default_device is not None):
+        return list(map(_typed, jax.device_put(list(arrays), committed), avals))
+    device = jax.local_devices()[0] if committed is None else committed
+    return [put(aval, _on(device), [array], [device], committed is not None) for array, aval in zip(arrays, avals)]
+
+
+@functools.lru_cache(maxsize=None)
+def _put_function():
+    """JAX's own, which takes 2 µs where jax.device_put takes 18; None where this version of JAX has another one."""
+    try:
+        from jax._src.lib import xla_client
+        one, device = np.zeros(1, np.float32), jax.local_devices()[0]
+        xla_client.batched_device_put(jax.typeof(one), _on(device), [one], [device], False)
+    except (AttributeError, ImportError, TypeError):
+        return None
+    return xla_client.batched_device_put
+
+
+@functools.lru_cache(maxsize=None)
+def _on(device):
+    return jax.sharding.SingleDeviceSharding(device)
+
+
+def _is_of_jax_alone(aval):
+    """Whether the type is none of XLA's: the program has an array of another type."""
+    return _is_key(aval.dtype) or aval.dtype == jax.dtypes.float0
 
 
 def _typed(array, aval):
     """The array with what of its type JAX alone knows."""
+    if aval.dtype == jax.dtypes.float0:
+        return np.zeros(aval.shape, jax.dtypes.float0)
     if _is_key(aval.dtype):
         return jax.random.wrap_key_data(array, impl=aval.dtype._impl)
-    if aval.weak_type:
-        # No public function makes a weak array of another.
-        from jax._src.lax.lax import _convert_element_type
-        return _convert_element_type(array, aval.dtype, weak_type=True)
-    return array
+    if not aval.weak_type:
+        return array
+    # No public function makes a weak array of another.
+    from jax._src.lax.lax import _convert_element_type
+    return _convert_element_type(array, aval.dtype, weak_type=True)

@@ -116,6 +116,11 @@ PyArrayObject* AsArray(const nb::object& object) { return reinterpret_cast<PyArr
 // An ndarray of what the object holds; its own memory where possible.
 nb::object ToNdarray(nb::handle object) {
   if (PyArray_Check(object.ptr())) return nb::borrow(object);
+  if (PyMemoryView_Check(object.ptr())) {
+    Py_buffer buffer;  // NumPy makes an array of objects of a view that was released; Python says that it was
+    if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FULL_RO) != 0) throw nb::python_error();
+    PyBuffer_Release(&buffer);
+  }
   const bool has_array = nb::hasattr(object, "__array_interface__") || nb::hasattr(object, "__array__") ||
                          PyObject_CheckBuffer(object.ptr()) != 0;
   if (!has_array && nb::hasattr(object, "__dlpack__")) {
@@ -275,6 +280,9 @@ ArrayView ViewOf(nb::handle object) {
   nb::object array = ToNdarray(object);
   const PrimitiveType type = TypeOfNumber(PyArray_TYPE(AsArray(array)));
   if (type == PRIMITIVE_TYPE_INVALID) {
+    if (PyArray_TYPE(AsArray(array)) == NPY_OBJECT && PyArray_NDIM(AsArray(array)) == 0) {
+      ThrowTypeError(absl::StrCat("a ", Py_TYPE(object.ptr())->tp_name, " is no array"));
+    }
     ThrowTypeError(absl::StrCat("XLA has no element type for an array of ", DtypeText(AsArray(array))));
   }
   if (!PyArray_ISNOTSWAPPED(AsArray(array))) {

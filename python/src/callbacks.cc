@@ -1,11 +1,15 @@
 #include "callbacks.h"
 
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "arrays.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -27,13 +31,41 @@ nb::dict& Functions() {
   return *functions;
 }
 
-void RegisterCustomCall(const std::string& target, nb::handle function) {
+void RegisterCustomCall(const nb::str& target, nb::handle function) {
   if (function.is_none()) {
-    if (Functions().contains(target.c_str())) nb::del(Functions()[target.c_str()]);
+    if (Functions().contains(target)) nb::del(Functions()[target]);
     return;
   }
   if (PyCallable_Check(function.ptr()) == 0) ThrowTypeError("a custom call is computed by a function, or by None");
-  Functions()[target.c_str()] = function;
+  Functions()[target] = function;
+}
+
+// `a`, `b`
+template <typename Names>
+std::string QuotedNames(const Names& names) {
+  return absl::StrJoin(names, ", ",
+                       [](std::string* out, const std::string& name) { absl::StrAppend(out, "`", name, "`"); });
+}
+
+// The lowest address that a function may begin at on this thread's stack: it leaves a part of the stack to it.
+uintptr_t LowestStart() {
+  constexpr size_t kEnoughBytes = size_t{1} << 20;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  void* lowest = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uintptr_t>(lowest) + std::min(kEnoughBytes, size / 4);
+}
+
+// RecursionError where functions and runs call each other without end. Python counts its own calls, but not the stack
+// that the runs between them take.
+void CheckStack() {
+  static thread_local const uintptr_t lowest = LowestStart();
+  if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) >= lowest) return;
+  PyErr_SetString(PyExc_RecursionError, "runs within functions of runs are nested too deep");
+  throw nb::python_error();
 }
 
 absl::StatusOr<Literal> ComputeCall(const HloInstruction& call, nb::handle function,
@@ -44,6 +76,7 @@ absl::StatusOr<Literal> ComputeCall(const HloInstruction& call, nb::handle funct
                            call.shape(),
                            {}};
   for (const HloInstruction* operand : call.operands()) facts.operand_shapes.push_back(operand->shape());
+  CheckStack();
   nb::list arguments;
   arguments.append(nb::cast(std::move(facts)));
   for (const Literal* operand : operands) arguments.append(LiteralArrays(*operand));
@@ -54,12 +87,35 @@ absl::StatusOr<Literal> ComputeCall(const HloInstruction& call, nb::handle funct
 
 }  // namespace
 
-bool HasCustomCalls(const HloModule& module) {
-  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(), [](const HloInstruction* instruction) {
-      return instruction->opcode() == HloOpcode::kCustomCall;
-    });
-  });
+std::set<std::string> CustomCallTargets(const HloModule& module) {
+  std::set<std::string> targets;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCustomCall) targets.emplace(instruction->custom_call_target());
+    }
+  }
+  return targets;
+}
+
+nb::dict CustomCallsOf(nb::handle custom_calls, const HloModule& module, const std::set<std::string>& targets) {
+  nb::dict functions;
+  if (custom_calls.is_none()) return functions;
+  if (!nb::isinstance<nb::dict>(custom_calls)) ThrowTypeError("custom_calls must be a dict of functions, or None");
+  std::vector<std::string> unknown;
+  for (const auto& [key, function] : nb::borrow<nb::dict>(custom_calls)) {
+    if (PyUnicode_Check(key.ptr()) == 0) ThrowTypeError("a key of custom_calls must be a target, a str");
+    const std::string target = ToBytes(key);
+    if (PyCallable_Check(function.ptr()) == 0) {
+      ThrowTypeError(absl::StrCat("custom_calls has no function for `", target, "`"));
+    }
+    if (targets.count(target) == 0) unknown.push_back(target);
+    functions[key] = function;
+  }
+  if (unknown.empty()) return functions;
+  const std::string known =
+      targets.empty() ? "it has no custom calls" : absl::StrCat("its targets are ", QuotedNames(targets));
+  ThrowValueError(absl::StrCat("custom_calls has ", QuotedNames(unknown), ", but no custom call of module ",
+                               module.name(), " has such a target: ", known));
 }
 
 absl::Status Callbacks::Failure::Keep(nb::python_error raised, const HloInstruction& instruction) {
@@ -68,14 +124,17 @@ absl::Status Callbacks::Failure::Keep(nb::python_error raised, const HloInstruct
   return absl::InternalError(absl::StrCat("the function for ", instruction.name(), " raised an exception"));
 }
 
-absl::StatusOr<Literal> Callbacks::CallFunction(const HloInstruction& call, absl::Span<const Literal* const> operands,
-                                                Failure* failure) {
+absl::StatusOr<Literal> Callbacks::CallFunction(nb::handle functions, const HloInstruction& call,
+                                                absl::Span<const Literal* const> operands, Failure* failure) {
   const nb::gil_scoped_acquire gil;
   try {
-    const std::string target(call.custom_call_target());
-    if (!Functions().contains(target.c_str())) return Unimplemented("no function for the custom call %s", target);
-    const nb::object function = Functions()[target.c_str()];
-    return ComputeCall(call, function, operands);
+    const nb::str target = ToStr(call.custom_call_target());
+    for (const nb::dict& known : {nb::borrow<nb::dict>(functions), Functions()}) {
+      if (!known.contains(target)) continue;
+      const nb::object function = known[target];
+      return ComputeCall(call, function, operands);
+    }
+    return Unimplemented("no function for the custom call %s", call.custom_call_target());
   } catch (nb::python_error& error) {
     return failure->Keep(std::move(error), call);
   } catch (const std::exception& error) {
@@ -83,9 +142,9 @@ absl::StatusOr<Literal> Callbacks::CallFunction(const HloInstruction& call, absl
   }
 }
 
-CustomCallHandler Callbacks::custom_calls() {
-  return [failure = failure_](const HloInstruction& call, absl::Span<const Literal* const> operands) {
-    return CallFunction(call, operands, failure.get());
+CustomCallHandler Callbacks::custom_calls(nb::handle functions) {
+  return [functions, failure = failure_](const HloInstruction& call, absl::Span<const Literal* const> operands) {
+    return CallFunction(functions, call, operands, failure.get());
   };
 }
 
@@ -97,6 +156,7 @@ absl::Status Callbacks::CallObserver(const ModuleRef& module, nb::handle functio
     const HloInstruction* const original =
         computation == nullptr ? nullptr : computation->GetInstructionWithName(instruction.name());
     if (original == nullptr) return Internal("the module has no instruction %s any more", instruction.name());
+    CheckStack();
     function(RefTo(*module.state, original), CopiedArraysOf(value));
     return absl::OkStatus();
   } catch (nb::python_error& error) {

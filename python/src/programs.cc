@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,11 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "arrays.h"
 #include "callbacks.h"
+#include "interrupts.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_profile.h"
+#include "kashi/evaluator/work.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "module.h"
@@ -59,6 +63,16 @@ std::optional<std::vector<const Shape*>> SmallResults(const Shape& result) {
   }
   if (bytes > kSmallResultBytes) return std::nullopt;
   return arrays;
+}
+
+// Whether no run takes so long that somebody would press Ctrl-C.
+bool IsQuick(const HloModule& module) {
+  constexpr int64_t kQuickNs = 10'000'000;
+  const bool has_loop = absl::c_any_of(module.computations(), [](const HloComputation* computation) {
+    return absl::c_any_of(computation->instructions(),
+                          [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kWhile; });
+  });
+  return !has_loop && internal::EstimatedNanosecondsOf(*module.entry_computation()) < kQuickNs;
 }
 
 // ---- Profiles. ------------------------------------------------------------------------------------------------------
@@ -148,11 +162,14 @@ void AppendLeaves(nb::handle tree, nb::list* leaves) {
 // A program that is ready to run. It has a copy of the module, so that later edits do not change it.
 class Program {
  public:
-  Program(const HloModule& module, bool compiled) : module_(module.Clone("")) {
+  // custom_calls: None, or the functions of custom calls by their targets.
+  Program(const HloModule& module, bool compiled, nb::handle custom_calls) : module_(module.Clone("")) {
     const std::vector<HloFinding> findings = VerifyHlo(*module_, HloVerifierOpts().AllowMixedPrecision());
     if (!findings.empty()) ThrowValueError(absl::StrCat(findings[0].rule, ": ", findings[0].message));
     scope_ = ProgramScopeOf(*module_);
-    has_custom_calls_ = HasCustomCalls(*module_);
+    const std::set<std::string> targets = CustomCallTargets(*module_);
+    has_custom_calls_ = !targets.empty();
+    functions_ = CustomCallsOf(custom_calls, *module_, targets);
     for (const HloInstruction* parameter : module_->entry_computation()->parameter_instructions()) {
       parameters_.push_back(&parameter->shape());
     }
@@ -168,6 +185,7 @@ class Program {
     const bool takes_memory =
         !has_custom_calls_ && absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });
     if (takes_memory) small_results_ = SmallResults(root_shape());
+    is_quick_ = IsQuick(*module_);
 #else
     (void)compiled;
 #endif
@@ -214,14 +232,19 @@ class Program {
       literals.push_back(std::move(converted));
     }
     Callbacks callbacks;
+    const Interrupts interrupts;
     EvaluationOptions options = OptionsFor(&callbacks);
     options.fabric = fabric;
+    options.cancelled = interrupts.flag();
     absl::StatusOr<std::vector<Literal>> results;
     {
       const nb::gil_scoped_release release;
       results = CallOnDevices(std::move(literals), std::move(options));
     }
-    if (!results.ok()) callbacks.Rethrow();
+    if (!results.ok()) {
+      callbacks.Rethrow();
+      interrupts.Rethrow();
+    }
     nb::list arrays;
     for (const Literal& result : ValueOrThrow(std::move(results))) {
       arrays.append(is_here(nb::len(arrays)) ? LiteralArrays(result) : nb::none());
@@ -241,6 +264,8 @@ class Program {
     facts["engine"] = engine();
     return facts;
   }
+
+  nb::handle functions() const { return functions_; }
 
   const char* engine() const {
 #ifdef KASHI_HAS_CPU
@@ -276,7 +301,7 @@ class Program {
 
   EvaluationOptions OptionsFor(Callbacks* callbacks) const {
     EvaluationOptions options;
-    if (has_custom_calls_) options.custom_call_handler = callbacks->custom_calls();
+    if (has_custom_calls_) options.custom_call_handler = callbacks->custom_calls(functions_);
     if (scope_.is_global()) options.global_devices = scope_.partitions;
     return options;
   }
@@ -289,12 +314,17 @@ class Program {
   }
 
   Value RunWith(EvaluationOptions options, Callbacks* callbacks, std::vector<Value> values) const {
+    const Interrupts interrupts;
+    options.cancelled = interrupts.flag();
     absl::StatusOr<Value> result;
     {
       const nb::gil_scoped_release release;
       result = Call(std::move(values), std::move(options));
     }
-    if (!result.ok()) callbacks->Rethrow();
+    if (!result.ok()) {
+      callbacks->Rethrow();
+      interrupts.Rethrow();
+    }
     return ValueOrThrow(std::move(result));
   }
 
@@ -316,21 +346,30 @@ class Program {
       results.push_back(NewArray(shape->element_type(), shape->dimensions(), &data));
       outputs.push_back(data);
     }
-    absl::Status status;
-    {
-      const nb::gil_scoped_release release;
-      status = executable_->ExecuteOnMemory(inputs, outputs);
-    }
-    ThrowUnlessOk(status);
+    ExecuteOnMemory(inputs, outputs);
     if (!root_shape().IsTuple()) return std::move(results[0]);
     nb::list elements;
     for (const nb::object& result : results) elements.append(result);
     return nb::tuple(elements);
   }
 
+  void ExecuteOnMemory(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) const {
+    std::optional<Interrupts> interrupts;
+    if (!is_quick_) interrupts.emplace();
+    absl::Status status;
+    {
+      const nb::gil_scoped_release release;
+      status = executable_->ExecuteOnMemory(inputs, outputs, interrupts.has_value() ? interrupts->flag() : nullptr);
+    }
+    if (!status.ok() && interrupts.has_value()) interrupts->Rethrow();
+    ThrowUnlessOk(status);
+  }
+
   absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options) const {
     const bool is_plain = !has_custom_calls_ && options.profile == nullptr;
-    if (executable_ != nullptr && is_plain) return executable_->ExecuteValues(std::move(arguments));
+    if (executable_ != nullptr && is_plain) {
+      return executable_->ExecuteValues(std::move(arguments), options.cancelled);
+    }
     if (executable_ != nullptr) return executable_->ExecuteValues(std::move(arguments), std::move(options));
     return internal::EvaluationRun(std::move(options)).Call(*module_->entry_computation(), std::move(arguments));
   }
@@ -341,6 +380,7 @@ class Program {
   }
 
   std::unique_ptr<Executable> executable_;
+  bool is_quick_ = false;
 #else
   const HloModule& module_to_run() const { return *module_; }
   nb::object RunOnMemory(const nb::args&) const { return nb::none(); }  // small_results_ is never set
@@ -356,13 +396,28 @@ class Program {
   std::unique_ptr<HloModule> module_;
   ProgramScope scope_;
   bool has_custom_calls_ = false;
+  nb::dict functions_;  // of its custom calls, by their targets
   std::vector<const Shape*> parameters_;
   // Of a program that is called on memory.
   std::optional<std::vector<const Shape*>> small_results_;
 };
 
+// The garbage collector looks for cycles through the functions, which may hold their program.
+int TraverseProgram(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Program>(self)->functions().ptr());
+  return 0;
+}
+int ClearProgram(PyObject* self) {
+  if (nb::inst_ready(self)) PyDict_Clear(nb::inst_ptr<Program>(self)->functions().ptr());
+  return 0;
+}
+PyType_Slot program_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(TraverseProgram)},
+                               {Py_tp_clear, reinterpret_cast<void*>(ClearProgram)},
+                               {0, nullptr}};
+
 void BindProgram(nb::module_& m) {
-  nb::class_<Program>(m, "Program",
+  nb::class_<Program>(m, "Program", nb::type_slots(program_slots),
                       "A module that is ready to run. Made by kashi.compile().\n\n"
                       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
                       ">>> kashi.compile(m).engine in ('cpu', 'evaluator')\nTrue")
@@ -374,7 +429,8 @@ void BindProgram(nb::module_& m) {
            ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  a = f32[] parameter(0)\\n  b = f32[] parameter(1)\\n'\n"
            "...                 '  ROOT c = f32[] subtract(a, b)\\n}')\n"
            ">>> kashi.compile(m).run({'b': np.float32(1), 'a': np.float32(3)})\narray(2., dtype=float32)\n\n"
-           "Raises TypeError if an argument does not fit, and what a function of a custom call raises.")
+           "Raises TypeError if an argument does not fit, what a function of a custom call raises, and\n"
+           "KeyboardInterrupt: Ctrl-C ends a run of the main thread.")
       .def("__call__", &Program::Run, nb::arg("arguments"),
            nb::sig("def __call__(self, *arguments: object) -> typing.Any"))
       .def(
@@ -418,13 +474,16 @@ void BindProgram(nb::module_& m) {
       .def_prop_ro("engine", &Program::engine, "'cpu', machine code, or 'evaluator'.");
 }
 
-}  // namespace
+#define KASHI_CUSTOM_CALLS_TYPE "dict[str, collections.abc.Callable[..., object]] | None"
 
-void BindPrograms(nb::module_& m) {
-  BindProgram(m);
+void BindProgramFunctions(nb::module_& m) {
   m.def(
-      "compile", [](const ModuleRef& module) { return new Program(*module.state->module, true); }, nb::arg("module"),
-      nb::rv_policy::take_ownership,
+      "compile",
+      [](const ModuleRef& module, nb::handle custom_calls) {
+        return new Program(*module.state->module, true, custom_calls);
+      },
+      nb::arg("module"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(), nb::rv_policy::take_ownership,
+      nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> Program"),
       "Compiles a copy of the module for this processor. The evaluator runs it without the compiled engine, and if it "
       "is\n"
       "a program for several devices that is not partitioned yet.\n\n"
@@ -432,15 +491,28 @@ void BindPrograms(nb::module_& m) {
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"
       ">>> kashi.compile(m).run(np.float32([1, 2, 3]))\narray([2., 4., 6.], dtype=float32)\n\n"
-      "Raises ValueError for a module that the verifier refuses.");
+      "`custom_calls`: functions that compute custom calls, by their targets. They are those of register_custom_call,\n"
+      "but for this program alone, and go before those.\n\n"
+      ">>> m = kashi.parse('''HloModule m\n"
+      "... ENTRY e {\n"
+      "...   x = f32[2] parameter(0)\n"
+      "...   ROOT y = f32[2] custom-call(x), custom_call_target=\"twice\"\n"
+      "... }''')\n"
+      ">>> kashi.compile(m, custom_calls={'twice': lambda call, x: 2 * x}).run(np.float32([1, 2]))\n"
+      "array([2., 4.], dtype=float32)\n\n"
+      "Raises ValueError for a module that the verifier refuses, and for a target that no custom call has.");
   m.def(
       "evaluate",
-      [](const ModuleRef& module, const nb::args& arguments, nb::handle observer) {
-        return Program(*module.state->module, false).RunObserved(module, arguments, observer);
+      [](const ModuleRef& module, const nb::args& arguments, nb::handle observer, nb::handle custom_calls) {
+        return Program(*module.state->module, false, custom_calls).RunObserved(module, arguments, observer);
       },
       nb::arg("module"), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
-      nb::sig("def evaluate(module: Module, *arguments: object, observer: object | None = None) -> typing.Any"),
-      "The result of the program by the evaluator, in IEEE arithmetic. Arguments and result are those of Program.run.\n"
+      nb::arg("custom_calls").none() = nb::none(),
+      nb::sig("def evaluate(module: Module, *arguments: object, "
+              "observer: collections.abc.Callable[[Instruction, typing.Any], object] | None = None, "
+              "custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> typing.Any"),
+      "The result of the program by the evaluator, in IEEE arithmetic. Arguments and result are those of Program.run,\n"
+      "`custom_calls` those of compile().\n\n"
       "observer(instruction, value) is called after each instruction of the entry and of what it calls, but for those "
       "on\n"
       "scalars (of a reduce, say). Its exceptions end the run.\n\n"
@@ -452,14 +524,23 @@ void BindPrograms(nb::module_& m) {
       "x 0.0\ny 1.0");
   m.def(
       "evaluate_on_devices",
-      [](const ModuleRef& module, nb::handle arguments_of_devices) {
-        return Program(*module.state->module, false).RunOnDevices(arguments_of_devices, nb::none());
+      [](const ModuleRef& module, nb::handle arguments_of_devices, nb::handle custom_calls) {
+        return Program(*module.state->module, false, custom_calls).RunOnDevices(arguments_of_devices, nb::none());
       },
-      nb::arg("module"), nb::arg("arguments_of_devices"),
-      "The results of all devices by the evaluator. See Program.run_on_devices.\n\n"
+      nb::arg("module"), nb::arg("arguments_of_devices"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
+      nb::sig("def evaluate_on_devices(module: Module, arguments_of_devices: object, *, "
+              "custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> list"),
+      "The results of all devices by the evaluator. See Program.run_on_devices, and compile() for `custom_calls`.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m, replica_count=2\\nENTRY e {\\n  ROOT r = u32[] replica-id()\\n}\\n')\n"
       ">>> [int(r) for r in kashi.evaluate_on_devices(m, [[], []])]\n[0, 1]");
+}
+
+}  // namespace
+
+void BindPrograms(nb::module_& m) {
+  BindProgram(m);
+  BindProgramFunctions(m);
 #ifdef KASHI_HAS_CPU
   m.attr("HAS_COMPILED_ENGINE") = true;
 #else

@@ -220,9 +220,15 @@ def mutated(rng, text):
 
 def fuzz_programs(rng):
     module = kashi.parse(mutated(rng, MODULE) + "\n")
-    run = rng.choice([kashi.evaluate, lambda m, *a: kashi.compile(m).run(*a)]) if rng.random() < .05 else kashi.evaluate
     answer = rng.choice([lambda call, x: 2 * x, lambda call, x: any_object(rng), lambda call, x: 1 // 0, None])
-    kashi.register_custom_call("fuzz.call", answer)
+    own = None
+    if answer is not None and rng.random() < .5:
+        own = {rng.choice(["fuzz.call"] * 9 + ["fuzz.cal", 3]): rng.choice([answer] * 9 + [7])}
+    kashi.register_custom_call("fuzz.call", None if own else answer)
+    observer = rng.choice([None, None, lambda i, v: str(i), lambda i, v: module.entry.set_root(rng.choice(module.entry.instructions))])
+    run = lambda m, *a: kashi.evaluate(m, *a, observer=observer, custom_calls=own)
+    if rng.random() < .05:
+        run = lambda m, *a: kashi.compile(m, custom_calls=own).run(*a)
     arguments = []
     for shape in module.program_shape.parameters:
         x = strided(rng, shape.dimensions, shape.dtype) if rng.random() < .8 else any_object(rng)

@@ -1,5 +1,10 @@
 """What a stranger may try: each says what was wrong with it, or does what was meant."""
+import copy
 import gzip
+import os
+import pickle
+import subprocess
+import sys
 import threading
 
 import ml_dtypes
@@ -27,6 +32,22 @@ def test_messages_name_the_dtype():
         kashi.tile([1.0, 2.0], kashi.Shape("f32[2]"))
     with pytest.raises(TypeError, match="U3"):
         kashi.primitive_type("U3")
+
+
+def test_what_is_no_array():
+    program, x = subtraction(), np.float32([1, 2])
+    released = memoryview(x)
+    released.release()
+    with pytest.raises(ValueError, match="released memoryview"):
+        program.run(x, released)
+    with pytest.raises(ValueError, match="released memoryview"):
+        kashi.untile(released, kashi.Shape("f32[2]"))
+    for nothing, name in ((None, "NoneType"), (print, "builtin_function_or_method"), (program, "Program")):
+        with pytest.raises(TypeError, match=f"a .*{name} is no array"):
+            program.run(x, nothing)
+    with pytest.raises(TypeError, match="array of object"):
+        program.run(x, [1.0, None])
+    assert program.run(x, memoryview(np.float32([1, 9, 2, 9]))[::2]).tolist() == [0, 0]
 
 
 def test_a_text_is_no_buffer():
@@ -132,3 +153,129 @@ def test_all_types_run(name):
     x, y = np.array([1, 1], kashi.dtype(name)), np.array([0, 1], kashi.dtype(name))
     for result in (subtraction(name).run(x, y), kashi.evaluate(kashi.parse(TEXT.replace("f32", name)), x, y)):
         assert result.dtype == x.dtype and result.astype(np.complex128).tolist() == [1, 0]
+
+
+def test_handles_cannot_be_copied_without_their_module():
+    module = kashi.parse(TEXT)
+    for whole in (module, module.program_shape, kashi.Shape("(f32[<=3]{0:T(8)S(1)}, token[])"), kashi.Tile((8, "*"))):
+        for copied in (copy.copy(whole), copy.deepcopy(whole), pickle.loads(pickle.dumps(whole, 0))):
+            assert copied is not whole and str(copied) == str(whole)
+    for part in (module.entry, module.entry.root, kashi.compile(module), kashi.XlaBuilder("b")):
+        with pytest.raises(TypeError, match=f"cannot pickle '{type(part).__name__}' object"):
+            copy.deepcopy(part)
+        with pytest.raises(TypeError, match="cannot pickle"):
+            pickle.dumps(part)
+
+
+class Interface:
+    def __init__(self, **changes):
+        self.kept = np.float32([1, 2])
+        self.__array_interface__ = {**self.kept.__array_interface__, **changes}
+
+
+@pytest.mark.parametrize("change", [{"shape": (-1, )}, {"shape": (2**62, )}, {"shape": ("2", )}, {"typestr": "<f99"}, {"typestr": 4},
+                                    {"data": (0, False)}, {"data": ("x", True)}, {"strides": (4, 4)}, {"strides": "x"}], ids=str)
+def test_interfaces_that_make_no_sense(change):
+    program, x = subtraction(), np.float32([1, 1])
+    assert program.run(Interface(), x).tolist() == [0, 1]
+    with pytest.raises((TypeError, ValueError)):
+        program.run(Interface(**change), x)
+    with pytest.raises((TypeError, ValueError)):
+        kashi.tile(Interface(**change), kashi.Shape("f32[2]"))
+
+
+class Answers:
+    """An object whose method gives `answer`, or raises it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def give(self, *arguments, **keywords):
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+def test_arrays_that_answer_strangely():
+    program, x = subtraction(), np.float32([1, 2])
+    array = type("Array", (Answers, ), {"__array__": Answers.give})
+    tensor = type("Tensor", (Answers, ), {"__dlpack__": Answers.give, "__dlpack_device__": lambda self: (1, 0)})
+    for kind in (array, tensor):
+        for answer in (3, "x", None, [1.0]):
+            with pytest.raises((TypeError, ValueError)):
+                program.run(kind(answer), x)
+        for error in (KeyError, KeyboardInterrupt, SystemExit, MemoryError):
+            with pytest.raises(error):
+                program.run(kind(error()), x)
+    assert program.run(array(x), x).tolist() == program.run(tensor(x.__dlpack__()), x).tolist() == [0, 0]
+
+
+def test_lists_that_change_while_they_are_read():
+    def emptied(*rest):
+        arguments = []
+        empties = type("Empties", (), {"__array__": lambda self, *a, **k: (arguments.clear(), np.float32([1, 2]))[1]})
+        arguments += [empties(), *rest]
+        return arguments
+
+    x = np.float32([1, 2])
+    of_tuple = kashi.parse("HloModule m\nENTRY e {\n  p = (f32[2], f32[2]) parameter(0)\n  ROOT y = f32[2] get-tuple-element(p), index=1\n}")
+    with pytest.raises((TypeError, IndexError)):
+        kashi.evaluate(of_tuple, emptied(x))
+    devices = kashi.parse(TEXT.replace("HloModule m", "HloModule m, replica_count=2"))
+    with pytest.raises((TypeError, ValueError, IndexError)):
+        kashi.evaluate_on_devices(devices, [emptied(x), [x, x]])
+
+
+def test_an_observer_may_edit_the_module():
+    """The run has a copy. It can only not name to the observer what the module has no more."""
+    module, x, y = kashi.parse(TEXT), np.float32([5, 6]), np.float32([1, 2])
+
+    def removes(instruction, value):
+        module.entry.set_root(module.entry.parameters[0])
+        module.remove_dead_code()
+
+    with pytest.raises(kashi.Error, match="no instruction c any more"):
+        kashi.evaluate(module, x, y, observer=removes)
+    assert kashi.evaluate(module, x, y).tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("text", ["f32[1000000000000]", "f32[2147483648,2147483648]", "pred[4611686018427387904,2]",
+                                  "f32[0,9223372036854775807]"])
+def test_shapes_that_have_no_place_in_memory(text):
+    shape = kashi.Shape(text)
+    module = kashi.parse(f"HloModule m\nENTRY e {{\n  c = {shape.element_type}[] constant(0)\n"
+                         f"  ROOT y = {text} broadcast(c), dimensions={{}}\n}}")
+    for use in (lambda: kashi.untile(b"", shape), lambda: kashi.tile(np.zeros(2, shape.dtype), shape),
+                lambda: kashi.evaluate(module), lambda: kashi.compile(module).run()):
+        with pytest.raises((ValueError, MemoryError)):
+            use()
+    assert str(shape) in shape.explain("v5e") and (shape._repr_svg_() or "<svg").count("<svg") == 1
+
+
+FORKS = """
+import os, signal
+import numpy as np
+import kashi
+
+x = np.random.default_rng(1).random((300, 300)).astype(np.float32)
+module = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[300,300] parameter(0)\\n'
+                     '  ROOT y = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\\n}')
+program, shape = kashi.compile(module), kashi.Shape("f32[300,300]{0,1:T(8,128)}")
+want = program.run(x)
+for _ in range(5):
+    assert (program.run(x) == want).all()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        ok = (program.run(x) == want).all() and (kashi.untile(kashi.tile(x, shape), shape) == x).all()
+        os._exit(0 if ok and np.allclose(kashi.evaluate(module, x), want) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_forked_children_run_programs():
+    """Although they have no threads that work on loops. In a process of their own: JAX does not like forks."""
+    process = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, check=False,
+                             env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+    assert process.returncode == 0, process.stderr

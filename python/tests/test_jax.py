@@ -2,6 +2,7 @@
 import doctest
 import importlib.util
 import pathlib
+import re
 
 import ml_dtypes
 import numpy as np
@@ -41,6 +42,24 @@ def test_pytrees_and_keyword_arguments():
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "uint32", "bool", "float8_e4m3fn", "int4"])
 def test_types(dtype):
     check_same(lambda x: (x, x[::2], x.astype(jnp.float32) + 1), jnp.asarray([0, 1, 1, 0], dtype))
+
+
+@pytest.mark.parametrize("has_function", [True, False])
+def test_results_are_placed(monkeypatch, has_function):
+    """With JAX's own function for it, and with its public one."""
+    if has_function:
+        assert kashi.jax._put_function() is not None
+    else:
+        monkeypatch.setattr(kashi.jax, "_put_function", lambda: None)
+    check_same(lambda x, y: (x * 2, y * x, [y > 0, None], {"n": jnp.int4(3)}, jnp.zeros((0, 2))), 2.0, np.ones(2, ml_dtypes.bfloat16))
+    with jax.default_device(jax.devices()[0]):
+        check_same(lambda x: x + 1, 2.0)
+    gradient = kashi.jax.jit(jax.grad(lambda p: 1.0 * p["a"] * p["b"].sum(), allow_int=True))({"a": 2.0, "b": np.arange(3)})
+    assert gradient["a"] == 3 and gradient["b"].dtype == jax.dtypes.float0 and gradient["b"].shape == (3, )
+    x = np.ones(1000, np.float32)
+    y = kashi.jax.jit(lambda x: x)(x)
+    x[:] = 2
+    assert y[0] == 1  # a result is no view of an argument
 
 
 def test_weak_types():
@@ -105,11 +124,28 @@ def test_inspect():
         kashi.jax.inspect(f, 1, target="v99")
 
 
-def test_donation_is_accepted():
-    x = jnp.arange(4.0)
-    f = kashi.jax.jit(lambda x, y: x + y, donate_argnums=(0,))
-    assert f(x, 1).tolist() == [1, 2, 3, 4] and x.tolist() == [0, 1, 2, 3]
-    assert kashi.jax.jit(lambda x: x, donate_argnames="x")(x).tolist() == [0, 1, 2, 3]
+@pytest.mark.filterwarnings("ignore:Some donated buffers were not usable")
+@pytest.mark.parametrize("jit", [jax.jit, kashi.jax.jit], ids=["jax", "kashi"])
+def test_donation(jit):
+    """Donated arrays of a result's type are deleted; the others stay, with a warning."""
+    f = jit(lambda x, y: {"sum": x["a"] + x["b"] + y, "less": y - 1}, donate_argnums=0, donate_argnames="y")
+    x, y = {"a": jnp.arange(4.0), "b": jnp.arange(4.0)}, jnp.arange(4.0)
+    for _ in range(2):
+        assert f(x, y=y)["sum"].tolist() == [0, 3, 6, 9]
+        deleted = [array.is_deleted() for array in (x["a"], x["b"], y)]
+        assert deleted == [True, True, False]
+        x = {"a": jnp.arange(4.0), "b": np.arange(4, dtype=np.float32)}
+        assert f(x, y=y)["less"].tolist() == [-1, 0, 1, 2] and x["b"][3] == 3
+        with pytest.raises((RuntimeError, ValueError), match="deleted"):
+            f(x, y=y)
+        x, y = {"a": jnp.arange(4.0), "b": jnp.arange(4.0)}, jnp.arange(4.0)
+    x = jnp.arange(3.0)
+    with pytest.warns(UserWarning, match="donated buffers were not usable"):
+        assert jit(lambda x: x.sum(), donate_argnums=(0, ))(x) == 3 and not x.is_deleted()
+    fails = jit(lambda x, n: x + n, donate_argnums=0)
+    with pytest.raises(TypeError):
+        fails(x, "text")
+    assert not x.is_deleted()
 
 
 def test_x64_is_part_of_the_key():
@@ -196,7 +232,90 @@ def test_transformations():
     np.testing.assert_allclose(jax.grad(f)(x), [3, 12])
     np.testing.assert_allclose(kashi.jax.jit(jax.grad(f))(x), [3, 12])
     np.testing.assert_allclose(jax.vmap(f)(x[:, None]), [1, 8])
+    np.testing.assert_allclose(jax.jit(jax.grad(f))(x), [3, 12])
+    assert kashi.jax.jit(jax.grad(f)).eval_shape(x).shape == kashi.jax.jit(jax.grad(f)).trace(x).jaxpr.out_avals[0].shape == (2, )
     np.testing.assert_allclose(kashi.jax.jit(kashi.jax.jit(jax.vmap(jnp.sin)))(x), np.sin(x), rtol=1e-6)
+
+
+def test_values_of_an_outer_transformation():
+    """A function may use them without getting them as arguments: then the program is JAX's, too."""
+    def f(jit):
+        def inner(x):
+            return jit(lambda y: y * x + jit(lambda: x)())(2.0)
+
+        x = np.float32([1, 2])
+        return (jax.jit(inner)(3.0), jax.grad(inner)(3.0), jax.vmap(inner)(x), jit(inner)(3.0), jax.grad(jit(inner))(3.0),
+                jax.lax.scan(lambda c, a: (inner(c), a), 1.0, x), jax.jvp(inner, (3.0, ), (1.0, )), jit(jax.jacrev(inner))(3.0))
+
+    got, want = f(kashi.jax.jit), f(jax.jit)
+    for g, w in zip(jax.tree_util.tree_leaves(got), jax.tree_util.tree_leaves(want)):
+        assert jax.typeof(g) == jax.typeof(w) and (g == w).all()
+    with jax.disable_jit():
+        assert kashi.jax.jit(lambda x: 1 if x > 0 else 2)(1.0) == 1
+
+
+def said(call):
+    with pytest.raises(Exception) as caught:
+        call()
+    return type(caught.value), re.sub("0x[0-9a-f]*", "0x", str(caught.value)).split("\n")[0]
+
+
+MISTAKES = {
+    "a static argument without a hash": lambda jit: jit(lambda x, n: x, static_argnums=1)(1, [3]),
+    "a static array": lambda jit: jit(lambda x, n: x, static_argnames="n")(1, n=np.zeros(3)),
+    "a static argument that is missing": lambda jit: jit(lambda x, n: x, static_argnames="n")(1),
+    "a name that is no parameter's": lambda jit: jit(lambda x: x, static_argnames="n"),
+    "a static argument that is donated": lambda jit: jit(lambda x: x, static_argnums=0, donate_argnums=0)(1),
+    "a text": lambda jit: jit(lambda x: x)("text"),
+    "an object": lambda jit: jit(lambda x: x)({"a": object()}),
+    "an array of objects": lambda jit: jit(lambda x: x)(np.array([None])),
+    "an array of dates": lambda jit: jit(lambda x: x)(np.array(["2020-01-01"], "M8[D]")),
+    "an array of another byte order": lambda jit: jit(lambda x: x)(np.zeros(3, ">f4")),
+    "an integer that is too large": lambda jit: jit(lambda x, y: x)(1, {"a": 2**40}),
+    "a shape for an array": lambda jit: jit(lambda x: x)(jax.ShapeDtypeStruct((2, ), np.float32)),
+    "an array that was deleted": lambda jit: (lambda x: (x.delete(), jit(lambda y: y + 1)(x)))(jnp.arange(3.0)),
+    "keys without an order": lambda jit: jit(lambda x: x)({"a": 1, 3: 2}),
+    "too many arguments": lambda jit: jit(lambda x: x)(1, 2),
+    "no function": lambda jit: jit(3),
+    "a result that is no array": lambda jit: jit(lambda x: "text")(1),
+    "the truth of a tracer": lambda jit: jit(lambda x: 1 if x else 2)(1.0),
+    "the integer of a tracer": lambda jit: jit(lambda x: int(x))(1.0),
+    "NumPy on a tracer": lambda jit: jit(lambda x: np.sin(x))(1.0),
+    "its own exception": lambda jit: jit(lambda x: 1 // 0)(1.0),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_told_as_jax_tells_them(name):
+    assert said(lambda: MISTAKES[name](kashi.jax.jit)) == said(lambda: MISTAKES[name](jax.jit))
+
+
+def test_tracers_that_leak():
+    kept = []
+
+    def keeps(x):
+        kept.append(x)
+        return x
+
+    f = kashi.jax.jit(keeps)
+    f(1.0)
+    with pytest.raises(jax.errors.UnexpectedTracerError, match="side effect"):
+        kept[0] + 1
+    for g in (f, kashi.jax.jit(lambda x: x + 1)):  # whose program there is, and not
+        with pytest.raises(jax.errors.UnexpectedTracerError, match="side effect"):
+            g(kept[0])
+
+
+def test_what_else_jit_gives():
+    f = kashi.jax.jit(lambda x, n: x * n, static_argnames="n", keep_unused=True, inline=True)
+    assert f.eval_shape(jnp.zeros(3), n=2).shape == (3, )
+    assert "multiply" in f.lower(jnp.zeros(3), n=2).as_text() and "mul" in str(f.trace(jnp.zeros(3), n=2).jaxpr)
+    assert kashi.jax.inspect(f, jnp.zeros(3), n=2, basis="lowered").arrays[0]["name"] == "x"
+    with pytest.raises(TypeError, match="device"):
+        kashi.jax.jit(lambda x: x, device=None)
+    x = np.zeros(3, np.float32)
+    assert not kashi.jax.jit(lambda x: x)(x).committed
+    assert kashi.jax.jit(lambda a, x: x)(x, jax.device_put(x, jax.devices()[0])).committed
 
 
 def test_control_flow_and_linear_algebra():

@@ -41,9 +41,11 @@ def test_notebook(path, kernel, tmp_path):
         nbformat.write(notebook, pathlib.Path(folder) / path.name)
 
 
-def test_notebooks_are_kept_without_outputs():
+def test_notebooks_are_kept_without_outputs_and_fit_a_window():
     paths = sorted(EXAMPLES.glob("*.ipynb"))
     assert len(paths) == 2
     for path in paths:
         cells = json.loads(path.read_text())["cells"]
         assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in cells), path.name
+        code = [line for cell in cells if cell["cell_type"] == "code" for line in "".join(cell["source"]).splitlines()]
+        assert max(map(len, code)) <= 100, f"{path.name}: a window of 1000 pixels would cut the line"

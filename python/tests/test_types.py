@@ -1,5 +1,6 @@
 """The stubs, which are made from the compiled module, are right enough for mypy to check programs that use the package."""
 import importlib.util
+import json
 import pathlib
 import re
 import subprocess
@@ -25,7 +26,7 @@ names: list[str] = [i.name for c in module.computations for i in c.instructions]
 total: float = module.cost()["flops"]
 program: kashi.Program = kashi.compile(module)
 result = program.run(array, (array, array))
-observed = kashi.evaluate(module, array, observer=print)
+observed = kashi.evaluate(module, array, observer=print, custom_calls={"twice": lambda call, x: 2 * x})
 b = kashi.XlaBuilder("b")
 x = b.Parameter(0, "f32[2]", "x")
 y: kashi.XlaOp = b.Add(2 * x + 1, x)
@@ -39,14 +40,19 @@ WRONG = {
     "kashi.compile(kashi.Shape('f32[2]'))": "arg-type",
     "kashi.Shape('f32[2]').no_such": "attr-defined",
     "x: int = kashi.tile([1.0], kashi.Shape('f32[1]'))": "assignment",
+    "kashi.compile(kashi.parse(''), custom_calls={'twice': 2})": "dict-item",
 }
 
 
-def mypy(text, tmp_path):
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+def mypy(text, tmp_path, *more_files):
     file = tmp_path / "program.py"
     file.write_text(text)
     package = pathlib.Path(kashi.__file__).parent
     command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), "--no-error-summary", str(file)]
+    command += map(str, more_files)
     process = subprocess.run(command, capture_output=True, text=True, env={"MYPYPATH": str(package.parent), "PATH": ""},
                              check=False)
     return process.stdout + process.stderr
@@ -59,8 +65,14 @@ def has_mypy():
     assert (pathlib.Path(kashi.__file__).parent / "_kashi.pyi").exists(), "build the target _kashi_stub"
 
 
-def test_a_program_is_well_typed(tmp_path):
-    assert mypy(PROGRAM, tmp_path) == ""
+def test_programs_and_the_examples_are_well_typed(tmp_path):
+    files = list(EXAMPLES.glob("*.py"))
+    for path in EXAMPLES.glob("*.ipynb"):
+        cells = json.loads(path.read_text())["cells"]
+        code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        files.append(tmp_path / f"{path.stem}.py")
+        files[-1].write_text(code + "\n")
+    assert len(files) >= 3 and mypy(PROGRAM, tmp_path, *files) == ""
 
 
 def test_mistakes_are_found(tmp_path):
