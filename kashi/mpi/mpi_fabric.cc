@@ -14,7 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/meeting_call.h"
 #include "kashi/evaluator/receptions.h"
@@ -27,6 +29,9 @@
 
 namespace kashi::internal {
 namespace {
+
+// What a text begins with in the place of a program.
+constexpr char kRefuses[] = "refuses\n";
 
 // What the devices of a rank share during a run.
 struct RankRun {
@@ -133,12 +138,19 @@ absl::StatusOr<std::unique_ptr<MpiFabric>> MpiFabric::Make(MPI_Comm communicator
   return std::unique_ptr<MpiFabric>(new MpiFabric(std::move(world), options));
 }
 
+MpiFabric::~MpiFabric() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised == 0 && broken_.ok()) world_->Leave();
+}
+
 absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts counts) {
   const HloPrintOptions all;
   const std::string own = absl::StrCat("version " KASHI_VERSION, "\n", counts.ToString(), "\n",
                                        options_.deterministic ? "deterministic" : "", "\n", options_.most_count,
                                        "\nmodule ", module.name(), " ", module.GetFingerprint128(all));
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> texts, world_->GatherTexts(own));
+  KASHI_RETURN_IF_ERROR(FirstRefusal(texts));
   for (int r = 0; r < world_->size(); ++r) {
     if (texts[r] == texts[0]) continue;
     const auto shown = [](const std::string& text) {
@@ -146,6 +158,27 @@ absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts c
     };
     return FailedPrecondition("rank %d runs another program than rank 0: %s; rank 0: %s", r, shown(texts[r]),
                               shown(texts[0]));
+  }
+  return absl::OkStatus();
+}
+
+// The ranks that run it learn it where they compare programs, and those that refuse it, too, learn nothing new.
+absl::Status MpiFabric::Refuse(const absl::Status& error) {
+  if (!broken_.ok()) return error;
+  MessageWriter writer;
+  AddStatus(error, &writer);
+  KASHI_RETURN_IF_ERROR(world_->GatherTexts(absl::StrCat(kRefuses, writer.Finish())).status());
+  return error;
+}
+
+absl::Status MpiFabric::FirstRefusal(const std::vector<std::string>& texts) const {
+  for (int r = 0; r < world_->size(); ++r) {
+    absl::string_view text = texts[r];
+    if (!absl::ConsumePrefix(&text, kRefuses)) continue;
+    const std::string message(text);
+    MessageReader reader(message);
+    const absl::Status error = ReadStatus(&reader);
+    return WithMessage(error, absl::StrCat("rank ", r, ": ", error.message()));
   }
   return absl::OkStatus();
 }
