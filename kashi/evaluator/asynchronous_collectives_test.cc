@@ -42,8 +42,8 @@ take { x = s32[] parameter(0)
   r = (s32[], u32[], token[]) recv(t), channel_id=1, PAIRS
   d = (s32[], token[]) recv-done(r), channel_id=1
   ROOT v = s32[] get-tuple-element(d), index=0 }
-scatter { x = s32[2] parameter(0)
-  ROOT r = s32[1] reduce-scatter(x), replica_groups={}, dimensions={0}, to_apply=add }
+total { x = s32[] parameter(0)
+  ROOT r = s32[] all-reduce(x), replica_groups={}, to_apply=add }
 ENTRY e { p = s32[] parameter(0)
   id = u32[] replica-id()
   i = s32[] convert(id)
@@ -78,14 +78,13 @@ TEST(AsynchronousCollectivesTest, ADeviceThatBeginsDoesNotWait) {
 TEST(AsynchronousCollectivesTest, AsyncStartDoesNotWait) {
   EXPECT_EQ(RunText(AsynchronousProgram(2,
                                         "before = s32[] conditional(i, p, p), branch_computations={keep, take}\n"
-                                        "x = s32[2] broadcast(before), dimensions={}\n"
-                                        "s = ((s32[2]), s32[1], u32[]) async-start(x), calls=scatter\n"
+                                        "s = ((s32[]), s32[], u32[]) async-start(before), calls=total\n"
                                         "after = s32[] conditional(i, p, p), branch_computations={give, keep}\n"
-                                        "u = ((s32[2]), s32[1], u32[]) async-update(s)\n"
-                                        "d = s32[1] async-done(u)\n"
-                                        "ROOT r = (s32[1], s32[]) tuple(d, after)"),
+                                        "u = ((s32[]), s32[], u32[]) async-update(s)\n"
+                                        "d = s32[] async-done(u)\n"
+                                        "ROOT r = (s32[], s32[]) tuple(d, after)"),
                     NumberOfEach({3, 5})),
-            "( {6}, -3 ) | ( {6}, 5 )");
+            "( 6, -3 ) | ( 6, 5 )");
 }
 
 TEST(AsynchronousCollectivesTest, EndInAnyOrder) {
@@ -151,21 +150,17 @@ TEST(AsynchronousCollectivesTest, AnErrorBetweenTheHalvesEndsAll) {
     return x[0]->Clone();
   };
   const auto results = TryRunText(AsynchronousProgram(3, kWorkBetween), NumberOfEach({1, 7, 3}), std::nullopt, options);
-  EXPECT_EQ(results.status(), absl::DataLossError("device 1: seven"));
+  EXPECT_EQ(results.status().message(), "device 1: seven");
 }
 
 TEST(AsynchronousCollectivesTest, AnErrorOfTheOperationNamesBothHalves) {
   const std::string text = R"(HloModule m, replica_count=2
-odd { a = s32[] parameter(0)
-  b = s32[] parameter(1)
-  c = f32[] convert(a)
-  ROOT r = f32[] add(c, c) }
-ENTRY e { p = s32[] parameter(0)
-  x = s32[8] broadcast(p), dimensions={}
-  s = ((s32[8]), s32[3], u32[]) async-start(x), calls=exchange
-  ROOT d = s32[3] async-done(s) }
 exchange { x = s32[8] parameter(0)
-  ROOT g = s32[3] all-gather(x), replica_groups={}, dimensions={0} })";
+  ROOT g = s32[3] all-gather(x), replica_groups={}, dimensions={0} }
+ENTRY e { p = s32[] parameter(0)
+  y = s32[8] broadcast(p), dimensions={}
+  s = ((s32[8]), s32[3], u32[]) async-start(y), calls=exchange
+  ROOT d = s32[3] async-done(s) })";
   const auto module = ParseAndReturnUnverifiedModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
   const auto results = RunOnDevices(**module, NumberOfEach({1, 2}));
@@ -199,7 +194,7 @@ TEST(AsynchronousCollectivesTest, AProfileSaysWhatIsHidden) {
     const auto& overlaps = profile.ClockOf(device)->overlaps();
     ASSERT_EQ(overlaps.size(), 1);
     const StepOverlap& overlap = overlaps.begin()->second;
-    EXPECT_EQ(overlap.start->name(), "s");
+    EXPECT_EQ(overlap.start->opcode(), HloOpcode::kAllReduceStart);
     EXPECT_EQ(overlap.calls, 1);
     EXPECT_GE(overlap.span_ns, overlap.hidden_ns);
     if (device == 0) {
@@ -214,7 +209,8 @@ std::vector<std::string> OrderOf(const std::string& text) {
   std::vector<std::string> names;
   EvaluationOptions options;
   options.observer = [&](const HloInstruction& instruction, const Value&) {
-    if (instruction.parent()->IsEntryComputation()) names.emplace_back(instruction.name());
+    // Without the number that makes the name unique.
+    if (instruction.parent()->IsEntryComputation()) names.emplace_back(instruction.name().substr(0, 1));
     return absl::OkStatus();
   };
   EXPECT_TRUE(RunOnDevices(**module, NumberOfEach({1}), options).ok());

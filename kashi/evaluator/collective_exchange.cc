@@ -56,7 +56,7 @@ int64_t NowNs() {
 }
 
 // Only this device takes part.
-absl::StatusOr<Value> RunAlone(Operation& op, CollectivePlan plan) {
+absl::StatusOr<Value> RunAlone(Operation& op, CollectiveHalves plan) {
   auto given = std::make_shared<const Given>(Given{std::move(plan.gives)});
   if (plan.combine == nullptr) return plan.finish(op, plan.group, {std::move(given), {}});
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, plan.combine(op, plan.group, *given));
@@ -65,7 +65,7 @@ absl::StatusOr<Value> RunAlone(Operation& op, CollectivePlan plan) {
 }
 
 // `op` and `plan` must outlive the result. `start`: that of the operation, if it is to be pending.
-absl::StatusOr<std::unique_ptr<PendingCollective>> BeginPlan(const Operation& op, CollectivePlan* plan,
+absl::StatusOr<std::unique_ptr<PendingCollective>> BeginPlan(const Operation& op, CollectiveHalves* plan,
                                                              const HloInstruction* start) {
   CollectiveCall call{op.instruction, plan->group.members, std::move(plan->gives)};
   call.start = start;
@@ -96,7 +96,7 @@ bool CanBePending(const Operation& op) {
 class BegunCollective final : public PendingValue {
  public:
   // Takes the operands of `op`.
-  BegunCollective(Operation& op, CollectivePlan plan)
+  BegunCollective(Operation& op, CollectiveHalves plan)
       : operands_(TakeOperands(op)),
         results_(op.results.begin(), op.results.end()),
         op_{op.instruction, absl::MakeSpan(operands_), results_, op.run, op.kernel, op.start},
@@ -135,7 +135,7 @@ class BegunCollective final : public PendingValue {
   std::vector<Value> operands_;
   const std::vector<DenseShape> results_;
   Operation op_;
-  CollectivePlan plan_;
+  CollectiveHalves plan_;
   std::unique_ptr<PendingCollective> pending_;  // ends before all that it refers to
   int64_t begin_ns_ = 0, begun_ns_ = 0;
 };
@@ -185,7 +185,7 @@ absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const
   return std::move(received.all);
 }
 
-absl::StatusOr<Value> RunCollective(Operation& op, CollectivePlan plan) {
+absl::StatusOr<Value> RunCollective(Operation& op, CollectiveHalves plan) {
   if (plan.group.size() == 1) return RunAlone(op, std::move(plan));
   if (op.start != nullptr && CanBePending(op)) {
     auto begun = std::make_shared<BegunCollective>(op, std::move(plan));

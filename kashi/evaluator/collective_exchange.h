@@ -42,7 +42,7 @@ absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const
 
 // A collective operation in two halves: what the device gives, and what it makes of what it gets. Functions take the
 // operation as an argument, because an operation that another one ends outlives its evaluation.
-struct CollectivePlan {
+struct CollectiveHalves {
   CollectiveGroup group;
   std::vector<Value> gives;
   std::optional<CollectiveTask> task;  // its members are those of `group`; the members exchange arrays without one
@@ -60,7 +60,7 @@ struct CollectivePlan {
 // The value of the operation. If another instruction ends it (Operation::start), the device begins it and gets a
 // pending value, except where something needs the value at once: an observer, or sizes that only the value has. Also
 // where devices live for one operation only (manual_region.h).
-absl::StatusOr<Value> RunCollective(Operation& op, CollectivePlan plan);
+absl::StatusOr<Value> RunCollective(Operation& op, CollectiveHalves plan);
 // Ends it: gives the value, if it is pending. `done`: the instruction that is evaluated.
 absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value);
 

@@ -46,7 +46,7 @@ absl::StatusOr<Value> FromSource(Operation& op, const CollectiveGroup& group, Pe
 }
 
 absl::StatusOr<Value> Permute(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, PermuteGroup(op));
   if (IsTask(op, plan.group)) {
     plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kPermute));
@@ -171,7 +171,7 @@ absl::StatusOr<Value> SlicesFromSources(Operation& op, const CollectiveGroup& gr
 }
 
 absl::StatusOr<Value> PermuteInPlace(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, PermuteGroup(op));
   plan.gives = BuffersOf(op.operands[0]);
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> input_offsets, OffsetsOf(op, op.operands[0], op.operands[2]));

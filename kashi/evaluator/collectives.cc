@@ -160,7 +160,7 @@ absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const Given& g
 }
 
 // For a fabric that takes tasks. Pre: the plan has one; the operands are those of `op`.
-absl::Status AddReductions(const Operation& op, CollectivePlan* plan) {
+absl::Status AddReductions(const Operation& op, CollectiveHalves* plan) {
   auto reductions = std::make_shared<std::vector<ElementReduction>>();
   reductions->reserve(op.operands.size());
   for (const Value& operand : op.operands) {
@@ -177,7 +177,7 @@ absl::StatusOr<Value> OwnResults(Operation&, const CollectiveGroup&, PendingColl
 }
 
 absl::StatusOr<Value> AllReduce(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   if (IsTask(op, plan.group)) {
     plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllReduce));
@@ -242,7 +242,7 @@ bool GathersWholePieces(const Operation& op, const CollectiveGroup& group, const
 
 // `shape` is that of the result, or of the tuple of results. It belongs to the instruction.
 absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   if (IsTask(op, plan.group) && GathersWholePieces(op, plan.group, shape)) {
     plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllGather));
@@ -291,7 +291,7 @@ absl::StatusOr<Value> BlocksFromAll(Operation& op, const CollectiveGroup& group,
   return result;
 }
 
-absl::StatusOr<Value> AllToAllOfArray(Operation& op, CollectivePlan plan) {
+absl::StatusOr<Value> AllToAllOfArray(Operation& op, CollectiveHalves plan) {
   plan.finish = BlocksFromAll;
   if (IsTask(op, plan.group)) {
     const int64_t d = op.instruction.dimensions(0);
@@ -305,7 +305,7 @@ absl::StatusOr<Value> AllToAllOfArray(Operation& op, CollectivePlan plan) {
 }
 
 // Operand j of member i becomes result i of member j.
-absl::StatusOr<Value> AllToAllOfTuple(Operation& op, CollectivePlan plan) {
+absl::StatusOr<Value> AllToAllOfTuple(Operation& op, CollectiveHalves plan) {
   if (plan.group.size() != static_cast<int64_t>(op.operands.size())) {
     return InvalidArgument("%s has %d operands for a group of %d devices", op.instruction.name(),
                            static_cast<int64_t>(op.operands.size()), plan.group.size());
@@ -436,7 +436,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherDone>(Operation& op) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   plan.finish = OwnResults;
   if (IsTask(op, plan.group)) {
@@ -456,7 +456,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAllToAll>(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   return op.instruction.shape().IsTuple() ? AllToAllOfTuple(op, std::move(plan)) : AllToAllOfArray(op, std::move(plan));
 }
@@ -465,7 +465,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllToAll>(Operation& op) {
 // of the output that receive no data do not change.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   plan.gives = {op.operands[0], op.operands[2], op.operands[3], op.operands[4]};
   plan.finish = RowsFromAll;
@@ -475,7 +475,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
 // The first of a group gives, the others receive; a device in no group has zeros.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
-  CollectivePlan plan;
+  CollectiveHalves plan;
   absl::StatusOr<CollectiveGroup> group = GroupOf(op);
   if (group.ok()) plan.group = *std::move(group);
   const bool is_task = group.ok() && IsTask(op, plan.group);  // looks at the operands
