@@ -13,10 +13,11 @@ namespace kashi::internal {
 WaitState::Scope::Scope(WaitState* state, const HloInstruction& done, const HloInstruction& begun_at,
                         const RankParty& party, int64_t call)
     : state_(*state) {
-  state_.done_.store(&done);
-  state_.begun_at_.store(&begun_at);
-  state_.party_.store(&party);
-  state_.call_.store(call);
+  // Who sees one of them sees also that the wait before has ended.
+  state_.done_.store(&done, std::memory_order_release);
+  state_.begun_at_.store(&begun_at, std::memory_order_release);
+  state_.party_.store(&party, std::memory_order_release);
+  state_.call_.store(call, std::memory_order_release);
   state_.changes_.fetch_add(1);
 }
 
@@ -69,7 +70,7 @@ class RankCall final : public PendingCollective {
     if (!arrival.is_last) return absl::OkStatus();
     BeginOperation(std::move(meeting_->given));
     meeting_->work = operation_;
-    // The others sleep until all is done. An error is that of all: they get it where they wait.
+    // The others sleep until all is done. Its error is that of all: they get it where they wait.
     if (!is_asynchronous_) End(instruction_).IgnoreError();
     context_.place->Complete(meeting_.get());
     return absl::OkStatus();
@@ -80,7 +81,7 @@ class RankCall final : public PendingCollective {
       KASHI_RETURN_IF_ERROR(context_.place->Await(context_.device, meeting_.get(), done));
       operation_ = std::static_pointer_cast<RankOperation>(meeting_->work);
     }
-    context_.progress->Remove(*operation_);
+    if (is_asynchronous_) context_.progress->Remove(*operation_);
     KASHI_RETURN_IF_ERROR(End(done));
     has_finished_ = true;
     Given& rows = operation_->rows();

@@ -38,8 +38,18 @@ absl::Status RankQueue::CheckOrder(int64_t device, size_t devices_here, const Hl
 void RankOperation::Begin() {
   const std::lock_guard<std::mutex> lock(queue_.mutex);
   number_ = group_.calls->fetch_add(1) + 1;
+  if (queue_.waiting.empty()) {
+    BeginThis();
+    if (status_.ok() && !task_->has_more_calls()) return;
+  }
   queue_.waiting.push_back(shared_from_this());
   AdvanceQueue();
+}
+
+void RankOperation::BeginThis() {
+  has_begun_ = true;
+  status_ = task_->Begin(checked_);
+  if (!status_.ok()) is_over_.store(true);
 }
 
 bool RankOperation::Advance() {
@@ -57,9 +67,7 @@ void RankOperation::AdvanceQueue() {
     if (next.has_begun_) {
       next.AdvanceThis();
     } else {
-      next.has_begun_ = true;
-      next.status_ = next.task_->Begin(next.checked_);
-      if (!next.status_.ok()) next.is_over_.store(true);
+      next.BeginThis();
     }
     if (!next.status_.ok() || next.task_->has_more_calls()) return;
     queue_.waiting.pop_front();

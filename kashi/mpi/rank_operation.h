@@ -78,6 +78,7 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
   int64_t complete_ns() const { return complete_ns_.load(); }
 
  private:
+  void BeginThis();
   void AdvanceQueue();
   void AdvanceThis();
 
