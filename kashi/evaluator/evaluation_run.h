@@ -68,8 +68,8 @@ class EvaluationRun {
 
   // Evaluates the root of a computation; takes the arguments. RESOURCE_EXHAUSTED if calls are nested too deep.
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
-  // The same for a computation that is one collective operation, which `start` begins (collective_exchange.h): the value
-  // may be pending.
+  // The same for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
+  // value may be pending.
   absl::StatusOr<Value> BeginCall(const HloComputation& computation, std::vector<Value> arguments,
                                   const HloInstruction& start);
   // The lane function of a computation on scalars. Valid as long as the run.

@@ -39,7 +39,7 @@ class MpiRanks {
   // FAILED_PRECONDITION if MPI is not initialised with MPI_THREAD_SERIALIZED or more.
   static absl::StatusOr<std::unique_ptr<MpiRanks>> Make(int communicator, const MpiOptions& options = {});
   // Every rank destroys its object. One that does it while others begin a run leaves them: RunOnDevices and the other
-  // functions end there with UNAVAILABLE and the name of this rank. Otherwise it waits up to ten seconds for the others.
+  // functions end there with UNAVAILABLE and the name of this rank. Otherwise it waits up to ten seconds for them.
   ~MpiRanks();
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;
