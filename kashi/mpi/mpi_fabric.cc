@@ -35,7 +35,7 @@ constexpr char kRefuses[] = "refuses\n";
 
 // What the devices of a rank share during a run.
 struct RankRun {
-  GroupTaskContext context;
+  const GroupTaskContext& context;
   MeetingPlace* place;
   const RankGroups* groups;
   int64_t devices;
@@ -190,13 +190,9 @@ absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, 
   KASHI_RETURN_IF_ERROR(groups_.Prepare(module, counts));
   const DeviceRange here = DevicesHere(counts.total());
   MeetingPlace place(here, limits.work.get());
+  const GroupTaskContext tasks = {world_.get(), &types_, limits.memory, &place.has_failed(), options_.deterministic};
   RankProgress progress;
-  const RankRun run = {{world_.get(), &types_, limits.memory, &place.has_failed(), options_.deterministic},
-                       &place,
-                       &groups_,
-                       counts.total(),
-                       DevicesMayPart(module),
-                       &progress};
+  const RankRun run = {tasks, &place, &groups_, counts.total(), DevicesMayPart(module), &progress};
   std::vector<WaitState> states(here.count);
   const auto device_now = [&](int64_t device) {
     RankWatch::Device now{place.StateOf(device)};

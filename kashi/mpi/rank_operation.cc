@@ -112,7 +112,7 @@ absl::Status RankOperation::MakeRowsOnce(MakeRows make) {
 
 void RankOperation::Abandon() {
   const std::lock_guard<std::mutex> lock(queue_.mutex);
-  if (!is_over_.load()) task_ = nullptr;
+  if (!is_over_.load() || !status_.ok()) task_ = nullptr;
 }
 
 RankProgress::~RankProgress() {
