@@ -16,6 +16,7 @@
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
+#include "kashi/hlo/spmd/asynchronous_collectives.h"
 
 namespace kashi::cli {
 
@@ -27,21 +28,42 @@ struct DeviceTime {
   int64_t device;
   int64_t rank;
   int64_t calls;
-  double ms;
+  double ms, span_ms, hidden_ms;
 };
 using TimesByName = std::map<std::string, std::vector<DeviceTime>>;
 
-bool IsCollective(const HloInstruction& instruction) {
-  return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kCollective);
+// Of a device at an operation, as its clock has it.
+struct ClockTime {
+  int64_t calls = 0, ns = 0, span_ns = 0, hidden_ns = 0;
+};
+
+// The operations of a device: their times are those of both halves. What async-start does at once has a row of its own.
+std::map<const HloInstruction*, ClockTime> TimesOf(const internal::StepClock& clock) {
+  std::map<const HloInstruction*, ClockTime> times;
+  for (const auto& [start, overlap] : clock.overlaps()) {
+    times[start].span_ns = overlap.span_ns;
+    times[start].hidden_ns = overlap.hidden_ns;
+  }
+  for (const internal::StepTime& time : clock.times()) {
+    if (time.instruction == nullptr) continue;
+    const HloInstruction* const ended = internal::StartOfCollective(*time.instruction);
+    const HloInstruction* const operation = ended == nullptr ? time.instruction : ended;
+    const bool is_collective = internal::CollectiveBegunBy(*operation) == operation;
+    if (!is_collective && times.find(operation) == times.end()) continue;
+    if (ended == nullptr) times[operation].calls += time.calls;
+    times[operation].ns += time.own_ns;
+  }
+  return times;
 }
 
-// A line for each operation of each device here: device, calls, nanoseconds, name.
+// A line for each operation of each device here: device, calls, nanoseconds (also those from begin to end, and those
+// that are hidden), name.
 std::string TimesHere(const internal::StepProfile& profile) {
   std::string text;
   for (const auto& [device, clock] : profile.clocks()) {
-    for (const internal::StepTime& time : clock.times()) {
-      if (time.instruction == nullptr || !IsCollective(*time.instruction)) continue;
-      absl::StrAppend(&text, device, "\t", time.calls, "\t", time.own_ns, "\t", time.instruction->name(), "\n");
+    for (const auto& [operation, time] : TimesOf(clock)) {
+      absl::StrAppend(&text, device, "\t", time.calls, "\t", time.ns, "\t", time.span_ns, "\t", time.hidden_ns, "\t",
+                      operation->name(), "\n");
     }
   }
   return text;
@@ -49,15 +71,17 @@ std::string TimesHere(const internal::StepProfile& profile) {
 
 void AddTimes(absl::string_view text, int64_t rank, TimesByName* times) {
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits('\t', 3));
-    DeviceTime time{0, rank, 0, 0};
-    int64_t ns = 0;
-    if (parts.size() != 4 || !absl::SimpleAtoi(parts[0], &time.device) || !absl::SimpleAtoi(parts[1], &time.calls) ||
-        !absl::SimpleAtoi(parts[2], &ns)) {
-      continue;  // the last line of a long text may be cut
-    }
-    time.ms = static_cast<double>(ns) * 1e-6;
-    (*times)[std::string(parts[3])].push_back(time);
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits('\t', 5));
+    DeviceTime time{0, rank, 0, 0, 0, 0};
+    int64_t ns[3] = {};
+    bool is_whole =
+        parts.size() == 6 && absl::SimpleAtoi(parts[0], &time.device) && absl::SimpleAtoi(parts[1], &time.calls);
+    for (size_t i = 0; i < 3 && is_whole; ++i) is_whole = absl::SimpleAtoi(parts[2 + i], &ns[i]);
+    if (!is_whole) continue;  // the last line of a long text may be cut
+    time.ms = static_cast<double>(ns[0]) * 1e-6;
+    time.span_ms = static_cast<double>(ns[1]) * 1e-6;
+    time.hidden_ms = static_cast<double>(ns[2]) * 1e-6;
+    (*times)[std::string(parts[5])].push_back(time);
   }
 }
 
@@ -90,12 +114,14 @@ int64_t GroupOf(const HloInstruction& instruction, DeviceCounts counts, int64_t 
 
 CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts counts,
                               const std::vector<DeviceTime>& times, int64_t runs) {
+  const HloInstruction& collective = *internal::CollectiveBegunBy(instruction);
   CollectiveRow row;
   row.name = std::string(instruction.name());
-  row.opcode = std::string(HloOpcodeString(instruction.opcode()));
-  row.bytes = OperandBytes(instruction);
+  row.opcode = std::string(HloOpcodeString(collective.opcode()));
+  row.bytes = OperandBytes(collective);
   std::map<int64_t, std::vector<DeviceTime>> groups;
-  for (const DeviceTime& time : times) groups[GroupOf(instruction, counts, time.device)].push_back(time);
+  for (const DeviceTime& time : times) groups[GroupOf(collective, counts, time.device)].push_back(time);
+  const double mean_of = static_cast<double>(times.size()) * static_cast<double>(runs);
   double all_waiting = 0, all_ms = 0, all_calls = 0;
   for (const auto& [first, members] : groups) {
     const DeviceTime& least =
@@ -104,6 +130,8 @@ CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts co
     for (const DeviceTime& time : members) {
       waiting += time.ms - least.ms;
       all_ms += time.ms;
+      row.span_ms += time.span_ms / mean_of;
+      row.hidden_ms += time.hidden_ms / mean_of;
       all_calls += static_cast<double>(time.calls);
     }
     all_waiting += waiting;
@@ -112,7 +140,6 @@ CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts co
     row.latest_rank = least.rank;
     row.latest_cost_ms = waiting / static_cast<double>(runs);
   }
-  const double mean_of = static_cast<double>(times.size()) * static_cast<double>(runs);
   row.calls = all_calls / mean_of;
   row.ms = all_ms / mean_of;
   row.waiting_ms = all_waiting / mean_of;
@@ -130,7 +157,7 @@ absl::StatusOr<std::vector<CollectiveRow>> ProfileCollectives(const HloModule& m
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       const auto found = times.find(std::string(instruction->name()));
-      if (!IsCollective(*instruction) || found == times.end()) continue;
+      if (found == times.end() || internal::CollectiveBegunBy(*instruction) == nullptr) continue;
       rows.push_back(CollectiveRowOf(*instruction, counts, found->second, runs));
     }
   }
@@ -145,10 +172,13 @@ std::string CollectivesText(const std::vector<CollectiveRow>& rows, int64_t top)
   for (size_t i = 0; i < rows.size() && static_cast<int64_t>(i) < top; ++i) {
     const CollectiveRow& row = rows[i];
     const std::string rank = row.latest_rank < 0 ? "" : absl::StrCat(" on rank ", row.latest_rank);
-    absl::StrAppendFormat(&text, "%12s %12s %10s %14s  %s, %s; device %d%s, for which others wait %s\n",
+    const std::string halves = row.span_ms > 0 ? absl::StrCat("; begin to end ", Milliseconds(row.span_ms), ", hidden ",
+                                                              Milliseconds(row.hidden_ms))
+                                               : "";
+    absl::StrAppendFormat(&text, "%12s %12s %10s %14s  %s, %s; device %d%s, for which others wait %s%s\n",
                           Milliseconds(row.ms), Milliseconds(row.waiting_ms),
                           WithThousands(static_cast<int64_t>(row.calls)), WithThousands(row.bytes), row.name,
-                          row.opcode, row.latest, rank, Milliseconds(row.latest_cost_ms));
+                          row.opcode, row.latest, rank, Milliseconds(row.latest_cost_ms), halves);
   }
   if (static_cast<int64_t>(rows.size()) > top) {
     absl::StrAppend(&text, "  and ", Count(static_cast<int64_t>(rows.size()) - top, "more operation"), "\n");
@@ -163,6 +193,10 @@ Json CollectivesJson(const std::vector<CollectiveRow>& rows) {
                  {"bytes", row.bytes},   {"calls", row.calls},
                  {"ms", row.ms},         {"waiting_ms", row.waiting_ms},
                  {"latest", row.latest}, {"latest_cost_ms", row.latest_cost_ms}};
+    if (row.span_ms > 0) {
+      json["span_ms"] = row.span_ms;
+      json["hidden_ms"] = row.hidden_ms;
+    }
     if (row.latest_rank >= 0) json["latest_rank"] = row.latest_rank;
     list.push_back(std::move(json));
   }

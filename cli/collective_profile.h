@@ -2,6 +2,8 @@
 //
 // A device that comes late to an operation spends the least time in it; the others of its group wait for it. So what a
 // device spends beyond the least of its group is its waiting. No clocks of different machines are compared.
+//
+// The time of an operation in two halves is that of both, without the work between them.
 #ifndef KASHI_CLI_COLLECTIVE_PROFILE_H_
 #define KASHI_CLI_COLLECTIVE_PROFILE_H_
 
@@ -25,6 +27,9 @@ struct CollectiveRow {
   double calls = 0;
   double ms = 0;
   double waiting_ms = 0;
+  // Of an operation in two halves; otherwise 0.
+  double span_ms = 0;         // from the begin of the first to the end of the second
+  double hidden_ms = 0;       // of it: the operation was under way, and the device did other work
   int64_t latest = 0;         // the device for which others waited longest
   double latest_cost_ms = 0;  // how long all others waited for it
   int64_t latest_rank = -1;   // its rank, on several

@@ -1,5 +1,7 @@
 #include "kashi/evaluator/collective_exchange.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -10,7 +12,10 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device.h"
+#include "kashi/evaluator/pending_value.h"
+#include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 
@@ -44,6 +49,96 @@ absl::Status ShareAll(const Operation& op, std::vector<Value>* values) {
   }
   return absl::OkStatus();
 }
+
+int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Only this device takes part.
+absl::StatusOr<Value> RunAlone(Operation& op, CollectiveHalves plan) {
+  auto given = std::make_shared<const Given>(Given{std::move(plan.gives)});
+  if (plan.combine == nullptr) return plan.finish(op, plan.group, {std::move(given), {}});
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, plan.combine(op, plan.group, *given));
+  given = nullptr;
+  return plan.finish(op, plan.group, {nullptr, std::move(combined)});
+}
+
+// `op` and `plan` must outlive the result. `start`: that of the operation, if it is to be pending.
+absl::StatusOr<std::unique_ptr<PendingCollective>> BeginPlan(const Operation& op, CollectiveHalves* plan,
+                                                             const HloInstruction* start) {
+  CollectiveCall call{op.instruction, plan->group.members, std::move(plan->gives)};
+  call.start = start;
+  if (plan->task.has_value()) {
+    call.task = &*plan->task;
+  } else {
+    KASHI_RETURN_IF_ERROR(ShareAll(op, &call.operands));
+  }
+  if (plan->combine != nullptr) {
+    call.combine = [&op, plan](const Given& given) -> absl::StatusOr<std::vector<Value>> {
+      KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, plan->combine(op, plan->group, given));
+      KASHI_RETURN_IF_ERROR(ShareAll(op, &combined));
+      return combined;
+    };
+  }
+  return op.run.device()->Begin(std::move(call));
+}
+
+bool CanBePending(const Operation& op) {
+  bool is_static = true;
+  ShapeUtil::ForEachSubshape(op.start->shape(), [&](const Shape& part, const ShapeIndex&) {
+    is_static = is_static && (!part.IsArray() || part.is_static());
+  });
+  return is_static && op.run.device()->transfers() != Device::Transfers::kNone && !op.run.options().observer;
+}
+
+// An operation that has begun, with all that it needs to end.
+class BegunCollective final : public PendingValue {
+ public:
+  // Takes the operands of `op`.
+  BegunCollective(Operation& op, CollectiveHalves plan)
+      : operands_(TakeOperands(op)),
+        results_(op.results.begin(), op.results.end()),
+        op_{op.instruction, absl::MakeSpan(operands_), results_, op.run, op.kernel, op.start},
+        plan_(std::move(plan)) {}
+
+  absl::Status Begin() {
+    begin_ns_ = NowNs();
+    KASHI_ASSIGN_OR_RETURN(pending_, BeginPlan(op_, &plan_, op_.start));
+    begun_ns_ = NowNs();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Value> Get(const HloInstruction& done) override {
+    const int64_t done_ns = NowNs();
+    absl::StatusOr<PendingCollective::Received> received = pending_->Finish(done);
+    const int64_t arrival_ns = pending_->arrival_ns();
+    pending_ = nullptr;
+    absl::StatusOr<Value> value = Value();
+    if (received.ok()) {
+      value = plan_.finish(op_, plan_.group, *std::move(received));
+    } else {
+      value = received.status();
+    }
+    if (!value.ok()) {
+      return WithMessage(value.status(),
+                         absl::StrCat(done.name(), ", which ends ", op_.start->name(), ": ", value.status().message()));
+    }
+    if (StepClock* const clock = op_.run.step_clock(); clock != nullptr) {
+      const int64_t hidden_ns = std::max<int64_t>(0, std::min(arrival_ns, done_ns) - begun_ns_);
+      clock->AddOverlap({op_.start, 1, NowNs() - begin_ns_, hidden_ns});
+    }
+    return value;
+  }
+
+ private:
+  std::vector<Value> operands_;
+  const std::vector<DenseShape> results_;
+  Operation op_;
+  CollectiveHalves plan_;
+  std::unique_ptr<PendingCollective> pending_;  // ends before all that it refers to
+  int64_t begin_ns_ = 0, begun_ns_ = 0;
+};
 
 }  // namespace
 
@@ -84,19 +179,26 @@ absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const
                                                       std::vector<Value> values) {
   if (group.size() == 1) return std::make_shared<const Given>(Given{std::move(values)});
   KASHI_RETURN_IF_ERROR(ShareAll(op, &values));
-  return op.run.device()->Exchange(op.instruction, group.members, std::move(values));
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<PendingCollective> pending,
+                         op.run.device()->Begin({op.instruction, group.members, std::move(values)}));
+  KASHI_ASSIGN_OR_RETURN(PendingCollective::Received received, pending->Finish(op.instruction));
+  return std::move(received.all);
 }
 
-absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
-                                                      std::vector<Value> values, Device::CombineFunction combine) {
-  if (group.size() == 1) return combine({std::move(values)});
-  KASHI_RETURN_IF_ERROR(ShareAll(op, &values));
-  const auto combine_and_share = [&](const Given& given) -> absl::StatusOr<std::vector<Value>> {
-    KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, combine(given));
-    KASHI_RETURN_IF_ERROR(ShareAll(op, &combined));
-    return combined;
-  };
-  return op.run.device()->Combine(op.instruction, group.members, std::move(values), combine_and_share);
+absl::StatusOr<Value> RunCollective(Operation& op, CollectiveHalves plan) {
+  if (plan.group.size() == 1) return RunAlone(op, std::move(plan));
+  if (op.start != nullptr && CanBePending(op)) {
+    auto begun = std::make_shared<BegunCollective>(op, std::move(plan));
+    KASHI_RETURN_IF_ERROR(begun->Begin());
+    return Value::MakePending(std::move(begun));
+  }
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<PendingCollective> pending, BeginPlan(op, &plan, /*start=*/nullptr));
+  KASHI_ASSIGN_OR_RETURN(PendingCollective::Received received, pending->Finish(op.instruction));
+  return plan.finish(op, plan.group, std::move(received));
+}
+
+absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value) {
+  return value.pending() == nullptr ? std::move(value) : value.pending()->Get(done);
 }
 
 bool IsTask(const Operation& op, const CollectiveGroup& group) {

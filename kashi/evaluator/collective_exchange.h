@@ -3,7 +3,9 @@
 #define KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,10 +39,30 @@ absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
 // that are shared.
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values);
-// The same for results that are equal for all members: one member computes the result for all, so the work is not done
-// n times.
-absl::StatusOr<std::vector<Value>> ExchangeAndCombine(const Operation& op, const CollectiveGroup& group,
-                                                      std::vector<Value> values, Device::CombineFunction combine);
+
+// A collective operation in two halves: what the device gives, and what it makes of what it gets. Functions take the
+// operation as an argument, because an operation that another one ends outlives its evaluation.
+struct CollectiveHalves {
+  CollectiveGroup group;
+  std::vector<Value> gives;
+  std::optional<CollectiveTask> task;  // its members are those of `group`; the members exchange arrays without one
+  std::shared_ptr<const void> kept;    // what the task refers to
+  // Makes results that are equal for all members: one member does it for all, so the work is not done n times. Null:
+  // each gets the arrays of all.
+  std::function<absl::StatusOr<std::vector<Value>>(const Operation& op, const CollectiveGroup& group,
+                                                   const Given& given)>
+      combine = nullptr;
+  // The value, from what the device gets.
+  std::function<absl::StatusOr<Value>(Operation& op, const CollectiveGroup& group,
+                                      PendingCollective::Received received)>
+      finish = nullptr;
+};
+// The value of the operation. If another instruction ends it (Operation::start), the device begins it and gets a
+// pending value, except where something needs the value at once: an observer, or sizes that only the value has. Also
+// where devices live for one operation only (manual_region.h).
+absl::StatusOr<Value> RunCollective(Operation& op, CollectiveHalves plan);
+// Ends it: gives the value, if it is pending. `done`: the instruction that is evaluated.
+absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value);
 
 // Whether the device takes the operation as a task (collective_task.h): the operands are arrays whose sizes all members
 // know, and there are other members.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -33,24 +32,29 @@ absl::StatusOr<CollectiveGroup> PermuteGroup(const Operation& op) {
 }
 
 // The result is zeros if no device sends data.
-absl::StatusOr<Value> Permute(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, PermuteGroup(op));
-  if (IsTask(op, group)) {
-    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kPermute);
-    task.source_target_pairs = op.instruction.source_target_pairs();
-    KASHI_ASSIGN_OR_RETURN(std::vector<Value> received, op.run.device()->Perform(task, TakeOperands(op)));
-    return OneOrTuple(std::move(received));
-  }
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
+absl::StatusOr<Value> FromSource(Operation& op, const CollectiveGroup& group, PendingCollective::Received received) {
+  if (received.all == nullptr) return OneOrTuple(std::move(received.own));
   for (const auto& [source, target] : op.instruction.source_target_pairs()) {
-    if (target == group.own) return OneOrTuple((*given)[source]);
+    if (target == group.own) return OneOrTuple((*received.all)[source]);
   }
   std::vector<Value> zeros;
-  for (const Value& value : (*given)[group.own]) {
+  for (const Value& value : (*received.all)[group.own]) {
     KASHI_ASSIGN_OR_RETURN(Value zero, Zeros(op, value.dense_shape()));
     zeros.push_back(std::move(zero));
   }
   return OneOrTuple(std::move(zeros));
+}
+
+absl::StatusOr<Value> Permute(Operation& op) {
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, PermuteGroup(op));
+  if (IsTask(op, plan.group)) {
+    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kPermute));
+    plan.task->source_target_pairs = op.instruction.source_target_pairs();
+  }
+  plan.gives = TakeOperands(op);
+  plan.finish = FromSource;
+  return RunCollective(op, std::move(plan));
 }
 
 // In place: slices of buffers go to slices of others. Operands: input, output (a buffer, or a tuple of them), and the
@@ -137,14 +141,9 @@ absl::StatusOr<absl::Span<const int64_t>> SliceSizes(const Operation& op, size_t
   return InvalidArgument("%s: no slice_sizes for slice %d", op.instruction.name(), static_cast<int64_t>(i));
 }
 
-absl::StatusOr<Value> PermuteInPlace(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, PermuteGroup(op));
-  std::vector<Value> gift = BuffersOf(op.operands[0]);
-  KASHI_ASSIGN_OR_RETURN(std::vector<Value> input_offsets, OffsetsOf(op, op.operands[0], op.operands[2]));
-  absl::c_move(input_offsets, std::back_inserter(gift));
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> shared, Exchange(op, group, std::move(gift)));
-  const Given& given = *shared;
-
+absl::StatusOr<Value> SlicesFromSources(Operation& op, const CollectiveGroup& group,
+                                        PendingCollective::Received received_arrays) {
+  const Given& given = *received_arrays.all;
   KASHI_ASSIGN_OR_RETURN(const std::vector<Value> output_offsets, OffsetsOf(op, op.operands[1], op.operands[3]));
   const bool is_tuple = op.operands[1].is_tuple();
   std::vector<Value> outputs = BuffersOf(op.operands[1]);
@@ -171,6 +170,16 @@ absl::StatusOr<Value> PermuteInPlace(Operation& op) {
   return is_tuple ? Value::MakeTuple(std::move(outputs)) : std::move(outputs[0]);
 }
 
+absl::StatusOr<Value> PermuteInPlace(Operation& op) {
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, PermuteGroup(op));
+  plan.gives = BuffersOf(op.operands[0]);
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> input_offsets, OffsetsOf(op, op.operands[0], op.operands[2]));
+  absl::c_move(input_offsets, std::back_inserter(plan.gives));
+  plan.finish = SlicesFromSources;
+  return RunCollective(op, std::move(plan));
+}
+
 absl::StatusOr<Value> CollectivePermute(Operation& op) {
   return op.instruction.fields().Has(HloField::dynamic_slice_sizes_list) ? PermuteInPlace(op) : Permute(op);
 }
@@ -185,6 +194,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectivePermute>(Operation& op) {
 // (inputs, results, contexts…)
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectivePermuteStart>(Operation& op) {
+  op.start = &op.instruction;
   const bool is_in_place = op.instruction.fields().Has(HloField::dynamic_slice_sizes_list);
   const size_t inputs = is_in_place ? 1 : op.operands.size();
   std::vector<Value> elements = {OneOrTuple({op.operands.begin(), op.operands.begin() + inputs})};
@@ -199,7 +209,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectivePermuteStart>(Operation& op
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectivePermuteDone>(Operation& op) {
-  return Value::TakeElement(std::move(op.operands[0]), 1);
+  return EndCollective(op.instruction, Value::TakeElement(std::move(op.operands[0]), 1));
 }
 
 }  // namespace kashi::internal

@@ -1,5 +1,5 @@
 // CollectiveTask: what a collective operation does with its arrays, for fabrics that do it while they move them
-// (Device::Perform). Not all members then get all arrays.
+// (CollectiveCall::task). Not all members then get all arrays.
 #ifndef KASHI_EVALUATOR_COLLECTIVE_TASK_H_
 #define KASHI_EVALUATOR_COLLECTIVE_TASK_H_
 
@@ -26,6 +26,8 @@ struct CollectiveReduction {
   const ElementKernel* kernel = nullptr;
   // target[i] = f(… f(f(parts[0][i], parts[1][i]), parts[2][i]) …) for i in [0, n). `target` is none of the parts.
   std::function<absl::Status(absl::Span<const char* const> parts, char* target, int64_t n)> fold;
+  // Whether any thread may call fold, while the device does other work. Otherwise only the thread of the device may.
+  bool is_for_any_thread = false;
 };
 
 // Operands are arrays of static shapes, so that every member knows the sizes of all.

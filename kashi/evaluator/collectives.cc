@@ -6,7 +6,8 @@
 //   all-reduce           10       10    10    10
 //   all-gather           4213     4213  4213  4213
 //
-// An operation that begins another (…-start) does all of it; what ends it (…-done) takes the result out.
+// Each operation is a plan (collective_exchange.h): what a device gives, and what it makes of what it gets. So an
+// operation that another one ends (…-start) only begins it, and what ends it (…-done) waits.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -86,6 +87,7 @@ class ElementReduction {
   CollectiveReduction ForTask(const EvaluationRun& run, PrimitiveType type) const {
     CollectiveReduction reduction;
     reduction.type = type;
+    reduction.is_for_any_thread = is_parallel();
     if (kernel_.has_value()) {
       reduction.opcode = lanes_->AsBinary();
       reduction.kernel = &*kernel_;
@@ -101,8 +103,7 @@ class ElementReduction {
     // A block stays in the cache while the parts come by.
     constexpr int64_t kBlock = 4096;
     const int64_t blocks = (n + kBlock - 1) / kBlock;
-    const bool is_parallel = kernel_.has_value() || lanes_->is_parallel();
-    return CheckedParallelFor(run, is_parallel, blocks, /*grain=*/4, [&](int64_t begin, int64_t end, int) {
+    return CheckedParallelFor(run, is_parallel(), blocks, /*grain=*/4, [&](int64_t begin, int64_t end, int) {
       LaneFunction::Scratch scratch(*lanes_, LaneFunction::kManyLanes);
       for (int64_t i = begin; i < end; ++i) {
         KASHI_RETURN_IF_ERROR(RunBlock(parts, target, i * kBlock, std::min(kBlock, n - i * kBlock), &scratch));
@@ -112,6 +113,7 @@ class ElementReduction {
   }
 
  private:
+  bool is_parallel() const { return kernel_.has_value() || lanes_->is_parallel(); }
   ElementReduction(const LaneFunction* lanes, int64_t element_bytes) : lanes_(lanes), element_bytes_(element_bytes) {}
 
   absl::Status RunBlock(absl::Span<const char* const> parts, char* target, int64_t offset, int64_t n,
@@ -157,28 +159,35 @@ absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const Given& g
   return results;
 }
 
-// The same by a fabric that takes tasks.
-absl::StatusOr<std::vector<Value>> PerformReduction(Operation& op, CollectiveTask task) {
-  std::vector<ElementReduction> reductions;
-  reductions.reserve(op.operands.size());
+// For a fabric that takes tasks. Pre: the plan has one; the operands are those of `op`.
+absl::Status AddReductions(const Operation& op, CollectiveHalves* plan) {
+  auto reductions = std::make_shared<std::vector<ElementReduction>>();
+  reductions->reserve(op.operands.size());
   for (const Value& operand : op.operands) {
     KASHI_ASSIGN_OR_RETURN(ElementReduction reduction, ElementReduction::Make(op, operand.element_type()));
-    reductions.push_back(std::move(reduction));
-    task.reductions.push_back(reductions.back().ForTask(op.run, operand.element_type()));
+    reductions->push_back(std::move(reduction));
+    plan->task->reductions.push_back(reductions->back().ForTask(op.run, operand.element_type()));
   }
-  return op.run.device()->Perform(task, TakeOperands(op));
+  plan->kept = std::move(reductions);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Value> OwnResults(Operation&, const CollectiveGroup&, PendingCollective::Received received) {
+  return OneOrTuple(std::move(received.own));
 }
 
 absl::StatusOr<Value> AllReduce(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  if (IsTask(op, group)) {
-    KASHI_ASSIGN_OR_RETURN(std::vector<Value> results,
-                           PerformReduction(op, TaskOf(op, group, CollectiveTask::Kind::kAllReduce)));
-    return OneOrTuple(std::move(results));
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
+  if (IsTask(op, plan.group)) {
+    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllReduce));
+    KASHI_RETURN_IF_ERROR(AddReductions(op, &plan));
+  } else {
+    plan.combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
   }
-  const auto reduce = [&](const Given& given) { return ReduceAll(op, given); };
-  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, ExchangeAndCombine(op, group, TakeOperands(op), reduce));
-  return OneOrTuple(std::move(results));
+  plan.gives = TakeOperands(op);
+  plan.finish = OwnResults;
+  return RunCollective(op, std::move(plan));
 }
 
 // ---- all-gather -----------------------------------------------------------------------------------------------------
@@ -231,18 +240,21 @@ bool GathersWholePieces(const Operation& op, const CollectiveGroup& group, const
   return true;
 }
 
-// `shape` is that of the result, or of the tuple of results.
+// `shape` is that of the result, or of the tuple of results. It belongs to the instruction.
 absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  if (IsTask(op, group) && GathersWholePieces(op, group, shape)) {
-    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kAllGather);
-    task.dimension = op.instruction.dimensions(0);
-    KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, op.run.device()->Perform(task, TakeOperands(op)));
-    return OneOrTuple(std::move(results));
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
+  if (IsTask(op, plan.group) && GathersWholePieces(op, plan.group, shape)) {
+    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllGather));
+    plan.task->dimension = op.instruction.dimensions(0);
+  } else {
+    plan.combine = [&shape](const Operation& of, const CollectiveGroup& group, const Given& given) {
+      return GatherAll(of, group, given, shape);
+    };
   }
-  const auto gather = [&](const Given& given) { return GatherAll(op, group, given, shape); };
-  KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, ExchangeAndCombine(op, group, TakeOperands(op), gather));
-  return OneOrTuple(std::move(results));
+  plan.gives = TakeOperands(op);
+  plan.finish = OwnResults;
+  return RunCollective(op, std::move(plan));
 }
 
 // ---- reduce-scatter -------------------------------------------------------------------------------------------------
@@ -254,20 +266,22 @@ absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& 
   return TakeBlock(op, reduced, group.own * size, size, d);
 }
 
+absl::StatusOr<Value> ScatterReduced(Operation& op, const CollectiveGroup& group,
+                                     PendingCollective::Received received) {
+  std::vector<Value> results;
+  for (const Value& whole : received.own) {
+    KASHI_ASSIGN_OR_RETURN(Value result, ReduceScatter(op, group, whole));
+    results.push_back(std::move(result));
+  }
+  return OneOrTuple(std::move(results));
+}
+
 // ---- all-to-all -----------------------------------------------------------------------------------------------------
 
 // Block j of member i becomes block i of member j.
-absl::StatusOr<Value> AllToAllOfArray(Operation& op, const CollectiveGroup& group) {
+absl::StatusOr<Value> BlocksFromAll(Operation& op, const CollectiveGroup& group, PendingCollective::Received received) {
   const int64_t d = op.instruction.dimensions(0);
-  if (IsTask(op, group)) {
-    KASHI_RETURN_IF_ERROR(PieceSize(op, op.operands[0].dimension(d), group.size()).status());
-    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kAllToAll);
-    task.dimension = d;
-    KASHI_ASSIGN_OR_RETURN(std::vector<Value> results, op.run.device()->Perform(task, TakeOperands(op)));
-    return std::move(results[0]);
-  }
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> shared, Exchange(op, group, TakeOperands(op)));
-  const Given& given = *shared;
+  const Given& given = *received.all;
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, given[0][0].dimension(d), group.size()));
   KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(given[0][0].dense_shape()));
@@ -277,23 +291,37 @@ absl::StatusOr<Value> AllToAllOfArray(Operation& op, const CollectiveGroup& grou
   return result;
 }
 
+absl::StatusOr<Value> AllToAllOfArray(Operation& op, CollectiveHalves plan) {
+  plan.finish = BlocksFromAll;
+  if (IsTask(op, plan.group)) {
+    const int64_t d = op.instruction.dimensions(0);
+    KASHI_RETURN_IF_ERROR(PieceSize(op, op.operands[0].dimension(d), plan.group.size()).status());
+    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllToAll));
+    plan.task->dimension = d;
+    plan.finish = OwnResults;
+  }
+  plan.gives = TakeOperands(op);
+  return RunCollective(op, std::move(plan));
+}
+
 // Operand j of member i becomes result i of member j.
-absl::StatusOr<Value> AllToAllOfTuple(Operation& op, const CollectiveGroup& group) {
-  if (group.size() != static_cast<int64_t>(op.operands.size())) {
+absl::StatusOr<Value> AllToAllOfTuple(Operation& op, CollectiveHalves plan) {
+  if (plan.group.size() != static_cast<int64_t>(op.operands.size())) {
     return InvalidArgument("%s has %d operands for a group of %d devices", op.instruction.name(),
-                           static_cast<int64_t>(op.operands.size()), group.size());
+                           static_cast<int64_t>(op.operands.size()), plan.group.size());
   }
-  if (IsTask(op, group) &&
-      absl::c_all_of(op.operands, [&](const Value& value) { return value.shape() == op.operands[0].shape(); })) {
-    KASHI_ASSIGN_OR_RETURN(
-        std::vector<Value> received,
-        op.run.device()->Perform(TaskOf(op, group, CollectiveTask::Kind::kTupleAllToAll), TakeOperands(op)));
-    return Value::MakeTuple(std::move(received));
-  }
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
-  std::vector<Value> results;
-  for (const std::vector<Value>& values : *given) results.push_back(values[group.own]);
-  return Value::MakeTuple(std::move(results));
+  const auto alike = [&](const Value& value) { return value.shape() == op.operands[0].shape(); };
+  const bool is_task = IsTask(op, plan.group) && absl::c_all_of(op.operands, alike);
+  if (is_task) plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kTupleAllToAll));
+  plan.gives = TakeOperands(op);
+  plan.finish = [is_task](Operation&, const CollectiveGroup& group, PendingCollective::Received received) {
+    std::vector<Value> results = std::move(received.own);
+    if (!is_task) {
+      for (const std::vector<Value>& values : *received.all) results.push_back(values[group.own]);
+    }
+    return absl::StatusOr<Value>(Value::MakeTuple(std::move(results)));
+  };
+  return RunCollective(op, std::move(plan));
 }
 
 // ---- ragged-all-to-all ----------------------------------------------------------------------------------------------
@@ -338,6 +366,19 @@ bool HaveRowsAlike(const Value& a, const Value& b) {
          a.dimensions().subspan(1) == b.dimensions().subspan(1);
 }
 
+absl::StatusOr<Value> RowsFromAll(Operation& op, const CollectiveGroup& group, PendingCollective::Received received) {
+  KASHI_ASSIGN_OR_RETURN(Value output, Writable(op, std::move(op.operands[1])));
+  for (const std::vector<Value>& sender : *received.all) {
+    if (!HaveRowsAlike(sender[0], output)) {
+      return InvalidArgument("%s: cannot copy rows of %s into %s", op.instruction.name(),
+                             ShapeUtil::HumanString(sender[0].shape()), ShapeUtil::HumanString(output.shape()));
+    }
+    KASHI_ASSIGN_OR_RETURN(const std::vector<RaggedUpdate> updates, RaggedUpdates(op, group, sender, group.own));
+    for (const RaggedUpdate& update : updates) KASHI_RETURN_IF_ERROR(CopyRows(op, sender[0], update, &output));
+  }
+  return output;
+}
+
 }  // namespace
 
 // ---- The operations -------------------------------------------------------------------------------------------------
@@ -365,12 +406,13 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllReduce>(Operation& op) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAllReduceStart>(Operation& op) {
+  op.start = &op.instruction;
   return AllReduce(op);
 }
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAllReduceDone>(Operation& op) {
-  return std::move(op.operands[0]);
+  return EndCollective(op.instruction, std::move(op.operands[0]));
 }
 
 template <>
@@ -381,6 +423,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllGather>(Operation& op) {
 // (operands, results)
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherStart>(Operation& op) {
+  op.start = &op.instruction;
   Value operands = OneOrTuple({op.operands.begin(), op.operands.end()});
   KASHI_ASSIGN_OR_RETURN(Value results, AllGather(op, op.instruction.shape().tuple_shapes(1)));
   return Value::MakeTuple({std::move(operands), std::move(results)});
@@ -388,80 +431,70 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherStart>(Operation& op) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAllGatherDone>(Operation& op) {
-  return Value::TakeElement(std::move(op.operands[0]), 1);
+  return EndCollective(op.instruction, Value::TakeElement(std::move(op.operands[0]), 1));
 }
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  if (IsTask(op, group)) {
-    CollectiveTask task = TaskOf(op, group, CollectiveTask::Kind::kReduceScatter);
-    task.dimension = op.instruction.dimensions(0);
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
+  plan.finish = OwnResults;
+  if (IsTask(op, plan.group)) {
+    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kReduceScatter));
+    plan.task->dimension = op.instruction.dimensions(0);
     for (const Value& value : op.operands) {
-      KASHI_RETURN_IF_ERROR(PieceSize(op, value.dimension(task.dimension), group.size()).status());
+      KASHI_RETURN_IF_ERROR(PieceSize(op, value.dimension(plan.task->dimension), plan.group.size()).status());
     }
-    KASHI_ASSIGN_OR_RETURN(std::vector<Value> blocks, PerformReduction(op, std::move(task)));
-    return OneOrTuple(std::move(blocks));
+    KASHI_RETURN_IF_ERROR(AddReductions(op, &plan));
+  } else {
+    plan.combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
+    plan.finish = ScatterReduced;
   }
-  const auto reduce = [&](const Given& given) { return ReduceAll(op, given); };
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Value> reduced, ExchangeAndCombine(op, group, TakeOperands(op), reduce));
-  std::vector<Value> results;
-  for (const Value& whole : reduced) {
-    KASHI_ASSIGN_OR_RETURN(Value result, ReduceScatter(op, group, whole));
-    results.push_back(std::move(result));
-  }
-  return OneOrTuple(std::move(results));
+  plan.gives = TakeOperands(op);
+  return RunCollective(op, std::move(plan));
 }
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAllToAll>(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  return op.instruction.shape().IsTuple() ? AllToAllOfTuple(op, group) : AllToAllOfArray(op, group);
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
+  return op.instruction.shape().IsTuple() ? AllToAllOfTuple(op, std::move(plan)) : AllToAllOfArray(op, std::move(plan));
 }
 
 // Operands: input, output, offsets in the input, rows to send, offsets in the receivers' outputs, rows to receive. Rows
 // of the output that receive no data do not change.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const CollectiveGroup group, GroupOf(op));
-  KASHI_ASSIGN_OR_RETURN(Value output, Writable(op, std::move(op.operands[1])));
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given,
-                         Exchange(op, group, {op.operands[0], op.operands[2], op.operands[3], op.operands[4]}));
-  for (const std::vector<Value>& sender : *given) {
-    if (!HaveRowsAlike(sender[0], output)) {
-      return InvalidArgument("%s: cannot copy rows of %s into %s", op.instruction.name(),
-                             ShapeUtil::HumanString(sender[0].shape()), ShapeUtil::HumanString(output.shape()));
-    }
-    KASHI_ASSIGN_OR_RETURN(const std::vector<RaggedUpdate> updates, RaggedUpdates(op, group, sender, group.own));
-    for (const RaggedUpdate& update : updates) KASHI_RETURN_IF_ERROR(CopyRows(op, sender[0], update, &output));
-  }
-  return output;
+  CollectiveHalves plan;
+  KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
+  plan.gives = {op.operands[0], op.operands[2], op.operands[3], op.operands[4]};
+  plan.finish = RowsFromAll;
+  return RunCollective(op, std::move(plan));
 }
 
 // The first of a group gives, the others receive; a device in no group has zeros.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
-  const absl::StatusOr<CollectiveGroup> group = GroupOf(op);
-  const bool is_task = group.ok() && IsTask(op, *group);  // looks at the operands
+  CollectiveHalves plan;
+  absl::StatusOr<CollectiveGroup> group = GroupOf(op);
+  if (group.ok()) plan.group = *std::move(group);
+  const bool is_task = group.ok() && IsTask(op, plan.group);  // looks at the operands
   // XLA's verifier accepts several operands with the shape of the first one as the result; then only the first one
   // counts.
-  std::vector<Value> values = TakeOperands(op);
-  if (op.instruction.shape().IsArray()) values.resize(1);
+  plan.gives = TakeOperands(op);
+  if (op.instruction.shape().IsArray()) plan.gives.resize(1);
   if (absl::IsNotFound(group.status())) {
-    for (Value& value : values) {
+    for (Value& value : plan.gives) {
       KASHI_ASSIGN_OR_RETURN(value, Zeros(op, value.dense_shape()));
     }
-    return OneOrTuple(std::move(values));
+    return OneOrTuple(std::move(plan.gives));
   }
   KASHI_RETURN_IF_ERROR(group.status());
-  if (is_task) {
-    KASHI_ASSIGN_OR_RETURN(
-        std::vector<Value> received,
-        op.run.device()->Perform(TaskOf(op, *group, CollectiveTask::Kind::kBroadcast), std::move(values)));
-    return OneOrTuple(std::move(received));
-  }
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, *group, std::move(values)));
-  return OneOrTuple((*given)[0]);
+  if (is_task) plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kBroadcast));
+  plan.finish = [is_task](Operation&, const CollectiveGroup&, PendingCollective::Received received) {
+    return absl::StatusOr<Value>(OneOrTuple(is_task ? std::move(received.own) : (*received.all)[0]));
+  };
+  return RunCollective(op, std::move(plan));
 }
 
 }  // namespace kashi::internal

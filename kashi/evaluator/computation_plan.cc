@@ -100,8 +100,9 @@ class PlanBuilder {
 
  private:
   std::vector<HloInstruction*> Order() const {
-    if (computation_.parent() == nullptr) return DelayReceptions(computation_.MakeInstructionPostOrder());
-    return DelayReceptions(computation_.parent()->InstructionOrder(computation_));
+    const HloModule* const module = computation_.parent();
+    if (module == nullptr) return OrderForOverlap(computation_.MakeInstructionPostOrder(), /*is_schedule=*/false);
+    return OrderForOverlap(module->InstructionOrder(computation_), module->has_schedule());
   }
 
   void Add(const HloInstruction* first) {

@@ -58,8 +58,8 @@ struct ComputationPlanStep {
 struct ComputationPlan {
   using Step = ComputationPlanStep;
 
-  // The order is that of the schedule or the post-order, with two differences. Only instructions that the root needs
-  // are included. And each get-tuple-element comes directly after its operand. So the tuple is freed before its
+  // The order is that of OrderForOverlap (transfer_order.h), with two differences. Only instructions that the root
+  // needs are included. And each get-tuple-element comes directly after its operand. So the tuple is freed before its
   // elements are used, the elements are unique, and loops can update them in place.
   std::vector<Step> steps;
   int32_t root = 0;

@@ -5,13 +5,15 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/value_util.h"
+#include "kashi/hlo/spmd/asynchronous_collectives.h"
 
 namespace kashi::internal {
 namespace {
 
-std::vector<Value> TakeOperands(Operation& op, size_t begin = 0) {
+std::vector<Value> TakeOperandsFrom(Operation& op, size_t begin) {
   std::vector<Value> taken;
   taken.reserve(op.operands.size() - begin);
   for (size_t i = begin; i < op.operands.size(); ++i) taken.push_back(std::move(op.operands[i]));
@@ -35,13 +37,17 @@ absl::StatusOr<Value> CallWith(Operation& op, const HloComputation& computation)
 }
 
 // ((arguments), result, contexts…). The computation runs when it has its last argument: at the start, except in
-// programs of the TPU's sparse core, where async-update adds arguments. Until then the result is ().
+// programs of the TPU's sparse core, where async-update adds arguments. Until then the result is (). If it is one
+// collective operation, it only begins then, and async-done ends it.
 absl::StatusOr<Value> AsyncState(Operation& op, std::vector<Value> arguments) {
   const HloComputation* computation = op.instruction.async_wrapped_computation();
   if (computation == nullptr) return InvalidArgument("%s has no async-start", op.instruction.name());
   std::vector<Value> elements = {Value::MakeTuple(arguments), Value::MakeTuple({})};
   if (static_cast<int64_t>(arguments.size()) >= computation->num_parameters()) {
-    KASHI_ASSIGN_OR_RETURN(elements[1], op.run.Call(*computation, std::move(arguments)));
+    const bool is_collective = op.run.device() != nullptr && WrapsCollective(*computation);
+    KASHI_ASSIGN_OR_RETURN(elements[1], is_collective
+                                            ? op.run.BeginCall(*computation, std::move(arguments), op.instruction)
+                                            : op.run.Call(*computation, std::move(arguments)));
   }
   KASHI_RETURN_IF_ERROR(AppendContexts(op, &elements));
   return Value::MakeTuple(std::move(elements));
@@ -117,12 +123,12 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kAsyncUpdate>(Operation& op) {
   if (op.operands.size() == 1) return FirstOperand(op);
   const Value begun = Value::TakeElement(std::move(op.operands[0]), 0);
   std::vector<Value> arguments(begun.elements().begin(), begun.elements().end());
-  for (Value& late : TakeOperands(op, 1)) arguments.push_back(std::move(late));
+  for (Value& late : TakeOperandsFrom(op, 1)) arguments.push_back(std::move(late));
   return AsyncState(op, std::move(arguments));
 }
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kAsyncDone>(Operation& op) {
-  return Value::TakeElement(std::move(op.operands[0]), 1);
+  return EndCollective(op.instruction, Value::TakeElement(std::move(op.operands[0]), 1));
 }
 
 template <>

@@ -32,6 +32,10 @@ class DeviceFabric {
   // program have ended, in all processes, with the first error of any. All processes must call it with the same module.
   virtual absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
                                  DeviceFunction f) = 0;
+
+  // Instead of OnDevices, for a process that cannot run the program: the others do not wait, and their OnDevices ends
+  // with this error and the name of the process. Returns the error.
+  virtual absl::Status Refuse(const absl::Status& error) { return error; }
 };
 
 }  // namespace kashi::internal

@@ -78,16 +78,18 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options,
                                                   std::optional<DeviceCounts> counts) {
+  ThreadFabric threads;
+  DeviceFabric& fabric = options.fabric != nullptr ? *options.fabric : threads;
   const int64_t devices = static_cast<int64_t>(arguments_of_devices.size());
-  KASHI_ASSIGN_OR_RETURN(const DeviceCounts sizes, CountsFor(module, counts, devices));
-  if (sizes.total() != devices) {
-    return InvalidArgument("The program is for %s, but there are arguments for %d", sizes.ToString(), devices);
+  const absl::StatusOr<DeviceCounts> sizes = CountsFor(module, counts, devices);
+  if (!sizes.ok()) return fabric.Refuse(sizes.status());
+  if (sizes->total() != devices) {
+    return fabric.Refuse(
+        InvalidArgument("The program is for %s, but there are arguments for %d", sizes->ToString(), devices));
   }
   const RunLimits limits(options);
   std::vector<Literal> results(devices);
-  ThreadFabric threads;
-  DeviceFabric& fabric = options.fabric != nullptr ? *options.fabric : threads;
-  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, sizes, limits, [&](Device& device) -> absl::Status {
+  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],
                            RunOnDevice(module, arguments_of_devices[device.id()], options, limits, &device));
     return absl::OkStatus();

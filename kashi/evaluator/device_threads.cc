@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/meeting_call.h"
 #include "kashi/evaluator/meeting_place.h"
 #include "kashi/evaluator/receptions.h"
 #include "kashi/evaluator/value.h"
@@ -21,25 +22,8 @@ class ThreadedDevice : public Device {
   ThreadedDevice(int64_t id, DeviceCounts counts, Transfers transfers, MeetingPlace* place)
       : Device(id, counts.replicas, counts.partitions), transfers_(transfers), place_(place) {}
 
-  absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
-                                                        absl::Span<const int64_t> members,
-                                                        std::vector<Value> operands) override {
-    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const MeetingPlace::Meeting> meeting,
-                           place_->Meet(id(), {collective, members, members}, std::move(operands), nullptr));
-    return std::shared_ptr<const Given>(meeting, &meeting->given);
-  }
-
-  absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective, absl::Span<const int64_t> members,
-                                             std::vector<Value> operands, CombineFunction combine) override {
-    const auto combine_all = [&](MeetingPlace::Meeting& meeting) -> absl::Status {
-      KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, combine(meeting.given));
-      meeting.combined.push_back(std::move(combined));
-      return absl::OkStatus();
-    };
-    const MeetingPlace::CombineFunction function = combine_all;
-    KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const MeetingPlace::Meeting> meeting,
-                           place_->Meet(id(), {collective, members, members}, std::move(operands), &function));
-    return meeting->combined[0];
+  absl::StatusOr<std::unique_ptr<PendingCollective>> Begin(CollectiveCall call) override {
+    return BeginMeeting(place_, id(), std::move(call));
   }
 
   Transfers transfers() const override { return transfers_; }

@@ -40,6 +40,7 @@ absl::Status AtInstruction(const HloInstruction& instruction, const absl::Status
 // `value` with the floating-point types that `shape` declares. INVALID_ARGUMENT where a static size is another.
 absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instruction, const Shape& shape,
                                  Value value) {
+  if (value.pending() != nullptr) return value;  // what ends it converts it
   if (value.is_tuple() && shape.IsTuple() && value.elements().size() == shape.tuple_shapes().size()) {
     std::vector<Value> elements;
     for (size_t i = 0; i < value.elements().size(); ++i) {
@@ -169,7 +170,8 @@ absl::StatusOr<const LaneFunction*> EvaluationRun::Lanes(const HloComputation& c
   return function.get();
 }
 
-absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, absl::Span<Value> operands) {
+absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                             const HloInstruction* start) {
   const bool can_transfer = step.is_transfer && CanTransfer(*step.instruction, device());
   if (!can_transfer) KASHI_RETURN_IF_ERROR(step.refusal);
   if (step.converts_operands) {
@@ -178,15 +180,16 @@ absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, ab
       KASHI_ASSIGN_OR_RETURN(operand, Convert(std::move(operand), step.instruction->shape().element_type()));
     }
   }
-  if (!step.has_dynamic_sizes) return RunOperation(step, operands, step.results, step.work);
+  if (!step.has_dynamic_sizes) return RunOperation(step, operands, step.results, step.work, start);
   KASHI_ASSIGN_OR_RETURN(const std::vector<DenseShape> results, DynamicResultShapes(*step.instruction, operands));
-  return RunOperation(step, operands, results, WorkOfValues(*step.instruction, operands, results));
+  return RunOperation(step, operands, results, WorkOfValues(*step.instruction, operands, results), start);
 }
 
 absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
-                                                  absl::Span<const DenseShape> results, int64_t work) {
+                                                  absl::Span<const DenseShape> results, int64_t work,
+                                                  const HloInstruction* start) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
-  Operation operation{*step.instruction, operands, results, *this, step.kernel.get()};
+  Operation operation{*step.instruction, operands, results, *this, step.kernel.get(), start};
   absl::StatusOr<Value> value = step.compiled != nullptr ? step.compiled->Run(operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();
   return value;
@@ -204,8 +207,9 @@ absl::StatusOr<Value> EvaluationRun::RunInPlace(const ComputationPlanStep& step,
   return EvaluateStep(step, operands);
 }
 
-absl::StatusOr<Value> EvaluationRun::EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands) {
-  KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands));
+absl::StatusOr<Value> EvaluationRun::EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                                  const HloInstruction* start) {
+  KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands, start));
   KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &value));
   return value;
 }
@@ -270,6 +274,20 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
   --call_depth_;
   KASHI_RETURN_IF_ERROR(status);
   return std::move(values[plan->root]);
+}
+
+absl::StatusOr<Value> EvaluationRun::BeginCall(const HloComputation& computation, std::vector<Value> arguments,
+                                               const HloInstruction& start) {
+  if (options_.on_call) options_.on_call(computation);
+  KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
+  std::vector<Value> operands;
+  for (const HloInstruction* parameter : computation.root_instruction()->operands()) {
+    Value& argument = arguments[parameter->parameter_number()];
+    KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, *parameter, &argument));
+    operands.push_back(argument);
+  }
+  arguments.clear();
+  return EvaluateStep(plan->steps[plan->root], absl::MakeSpan(operands), &start);
 }
 
 absl::StatusOr<Value> EvaluationRun::EvaluateInstruction(const HloInstruction& instruction,

@@ -68,6 +68,10 @@ class EvaluationRun {
 
   // Evaluates the root of a computation; takes the arguments. RESOURCE_EXHAUSTED if calls are nested too deep.
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
+  // The same for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
+  // value may be pending.
+  absl::StatusOr<Value> BeginCall(const HloComputation& computation, std::vector<Value> arguments,
+                                  const HloInstruction& start);
   // The lane function of a computation on scalars. Valid as long as the run.
   absl::StatusOr<const LaneFunction*> Lanes(const HloComputation& computation);
 
@@ -89,7 +93,9 @@ class EvaluationRun {
                    absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
   // For manual regions, which continue as runs of each device (manual_region.h).
   void set_device(Device* device) { options_.device = device; }
-  absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands);
+  // `start`: Operation::start.
+  absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                     const HloInstruction* start = nullptr);
   // The conversion of each operand at the border of a manual region. Valid as long as the run.
   absl::StatusOr<const std::vector<ShardingBorder>*> BordersOf(const HloInstruction& custom_call, int64_t devices);
 
@@ -104,9 +110,10 @@ class EvaluationRun {
   // the root is left in it.
   absl::Status PlaceSteps(const HloComputation& computation, ComputationPlan* plan);
   absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
-  absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands);
+  absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                const HloInstruction* start);
   absl::StatusOr<Value> RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
-                                     absl::Span<const DenseShape> results, int64_t work);
+                                     absl::Span<const DenseShape> results, int64_t work, const HloInstruction* start);
   absl::StatusOr<Value> RunInPlace(const ComputationPlanStep& step, absl::Span<Value> operands);
 
   EvaluationOptions options_;

@@ -15,21 +15,24 @@ namespace {
 // How often waiting devices check whether the run is cancelled or past its deadline, because they are not notified.
 constexpr std::chrono::milliseconds kPoll(20);
 
-std::string DescribeMissing(const MeetingPlace::Meeting& meeting) {
+std::string DescribeMissing(const MeetingPlace::Meeting& meeting, const HloInstruction& done) {
   if (meeting.route.has_value()) {
-    return absl::StrCat("waits at ", meeting.instruction->name(), " for a value from ", meeting.route->ToString());
+    return absl::StrCat("waits at ", done.name(), " for a value from ", meeting.route->ToString());
   }
   std::vector<int64_t> missing;
   for (size_t i = 0; i < meeting.here.size(); ++i) {
     if (!meeting.has_come[i]) missing.push_back(meeting.here[i]);
   }
-  return absl::StrCat(DescribeWait(*meeting.instruction, meeting.members), " for {", absl::StrJoin(missing, ","), "}");
+  return absl::StrCat(DescribeWait(done, *meeting.begun_at, meeting.members), " for {", absl::StrJoin(missing, ","),
+                      "}");
 }
 
 }  // namespace
 
-std::string DescribeWait(const HloInstruction& instruction, absl::Span<const int64_t> members) {
-  return absl::StrCat("waits at ", instruction.name(), " of devices {", absl::StrJoin(members, ","), "}");
+std::string DescribeWait(const HloInstruction& done, const HloInstruction& begun_at,
+                         absl::Span<const int64_t> members) {
+  const std::string begin = &done == &begun_at ? "" : absl::StrCat(", begun at ", begun_at.name(), ",");
+  return absl::StrCat("waits at ", done.name(), begin, " of devices {", absl::StrJoin(members, ","), "}");
 }
 
 void MeetingPlace::Meeting::Come(int64_t device, std::vector<Value> values) {
@@ -40,28 +43,40 @@ void MeetingPlace::Meeting::Come(int64_t device, std::vector<Value> values) {
   --missing;
 }
 
-absl::StatusOr<std::shared_ptr<const MeetingPlace::Meeting>> MeetingPlace::Meet(int64_t device, const Call& call,
-                                                                                std::vector<Value> values,
-                                                                                const CombineFunction* combine) {
-  std::unique_lock<std::mutex> lock(mutex_);
+bool MeetingPlace::Meeting::HasCome(int64_t device) const {
+  return has_come[absl::c_find(here, device) - here.begin()];
+}
+
+absl::Status MeetingPlace::Meeting::DoOnce(absl::FunctionRef<absl::Status()> f) {
+  const std::lock_guard<std::mutex> lock(once_mutex_);
+  if (!is_done_) status_ = f();
+  is_done_ = true;
+  return status_;
+}
+
+absl::StatusOr<MeetingPlace::Arrival> MeetingPlace::Come(int64_t device, const Call& call, std::vector<Value> values) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   KASHI_RETURN_IF_ERROR(error_);
-  const std::shared_ptr<Meeting> meeting = FindOrOpen(call);
+  std::shared_ptr<Meeting> meeting = FindOrOpen(device, call);
   ++StateAt(device).meetings;
   meeting->Come(device, std::move(values));
-  if (meeting->missing == 0) {
-    if (combine != nullptr) {
-      lock.unlock();  // the others wait, and this device counts as running
-      meeting->status = (*combine)(*meeting);
-      lock.lock();
-    }
-    Complete(meeting.get());
-  } else {
-    Wait(device, meeting.get(), &lock);
+  const bool is_last = meeting->missing == 0;
+  return Arrival{std::move(meeting), is_last};
+}
+
+void MeetingPlace::Complete(Meeting* meeting) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  CompleteLocked(meeting);
+}
+
+absl::Status MeetingPlace::Await(int64_t device, Meeting* meeting, const HloInstruction& done) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!meeting->is_complete) {
+    KASHI_RETURN_IF_ERROR(error_);
+    Wait(device, meeting, done, &lock);
   }
   // A meeting that is complete is good, even if something else went wrong since.
-  if (!meeting->is_complete) return error_;
-  KASHI_RETURN_IF_ERROR(meeting->status);
-  return meeting;
+  return meeting->is_complete ? absl::OkStatus() : error_;
 }
 
 absl::StatusOr<Value> MeetingPlace::TakeInfeed(const HloInstruction& infeed) {
@@ -82,7 +97,7 @@ void MeetingPlace::Send(const TransferRoute& route, Value value) {
   const std::shared_ptr<Meeting> receiver = std::move(to.receivers.front());
   to.receivers.pop_front();
   receiver->given[0] = {std::move(value)};
-  Complete(receiver.get());
+  CompleteLocked(receiver.get());
 }
 
 std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::BeginReceive(int64_t device, const TransferRoute& route) {
@@ -104,13 +119,7 @@ std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::BeginReceive(int64_t device
 }
 
 absl::StatusOr<Value> MeetingPlace::EndReceive(int64_t device, const HloInstruction& done, Meeting* reception) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (!reception->is_complete) {
-    KASHI_RETURN_IF_ERROR(error_);
-    reception->instruction = &done;
-    Wait(device, reception, &lock);
-    if (!reception->is_complete) return error_;
-  }
+  KASHI_RETURN_IF_ERROR(Await(device, reception, done));
   return std::move(reception->given[0][0]);
 }
 
@@ -148,46 +157,56 @@ absl::Status MeetingPlace::error() const {
 MeetingPlace::State MeetingPlace::StateOf(int64_t device) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const DeviceState& state = devices_[device - first_];
-  if (state.is_done) return {State::Kind::kHasEnded, nullptr, {}, state.meetings};
-  if (state.waits_at == nullptr) return {State::Kind::kRuns, nullptr, {}, state.meetings};
-  return {State::Kind::kWaits, state.waits_at->instruction, state.waits_at->members, state.meetings};
+  if (state.is_done) return {State::Kind::kHasEnded, nullptr, nullptr, {}, state.meetings};
+  if (state.waits_at == nullptr) return {State::Kind::kRuns, nullptr, nullptr, {}, state.meetings};
+  const HloInstruction* const begun_at = state.waits_at->route.has_value() ? state.waits_in : state.waits_at->begun_at;
+  return {State::Kind::kWaits, state.waits_in, begun_at, state.waits_at->members, state.meetings};
 }
 
-// A device calls each exchange once, because it waits until all members have called. So the next call, for example in
-// a loop, is a new exchange.
-std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::FindOrOpen(const Call& call) {
+// Each device comes to the meetings of a call in turn, so they are completed in turn.
+std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::FindOrOpen(int64_t device, const Call& call) {
   std::vector<int64_t> list(call.members.begin(), call.members.end());
-  std::shared_ptr<Meeting>& meeting = open_[Key(&call.instruction, list)];
-  if (meeting == nullptr) {
-    meeting = std::make_shared<Meeting>();
-    meeting->instruction = &call.instruction;
-    meeting->here.assign(call.here.begin(), call.here.end());
-    meeting->missing = call.here.size();
-    meeting->given.resize(call.here.size());
-    meeting->has_come.resize(call.here.size());
-    meeting->members = std::move(list);
+  std::deque<std::shared_ptr<Meeting>>& meetings = open_[Key(&call.instruction, list)];
+  for (const std::shared_ptr<Meeting>& meeting : meetings) {
+    if (!meeting->HasCome(device)) return meeting;
   }
+  const std::shared_ptr<Meeting>& meeting = meetings.emplace_back(std::make_shared<Meeting>());
+  meeting->instruction = &call.instruction;
+  meeting->begun_at = &call.begun_at;
+  meeting->here.assign(call.here.begin(), call.here.end());
+  meeting->missing = call.here.size();
+  meeting->given.resize(call.here.size());
+  meeting->has_come.resize(call.here.size());
+  meeting->members = std::move(list);
   return meeting;
 }
 
-void MeetingPlace::Complete(Meeting* meeting) {
+void MeetingPlace::CompleteLocked(Meeting* meeting) {
   for (const int64_t member : meeting->here) {
     DeviceState& state = StateAt(member);
-    if (state.waits_at != meeting) continue;  // the last to come
+    if (state.waits_at != meeting) continue;  // it runs
     state.waits_at = nullptr;
     ++running_;
   }
-  if (!meeting->route.has_value()) open_.erase(Key(meeting->instruction, meeting->members));
+  if (!meeting->route.has_value()) {
+    const auto found = open_.find(Key(meeting->instruction, meeting->members));
+    found->second.pop_front();
+    if (found->second.empty()) open_.erase(found);
+  }
   meeting->is_complete = true;
+  meeting->complete_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   meeting->completed.notify_all();
 }
 
-void MeetingPlace::Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock) {
+void MeetingPlace::Wait(int64_t device, Meeting* meeting, const HloInstruction& done,
+                        std::unique_lock<std::mutex>* lock) {
   StateAt(device).waits_at = meeting;
+  StateAt(device).waits_in = &done;
   --running_;
   CheckSomebodyRuns();
   meeting->completed.wait(*lock, [&] { return meeting->is_complete || !error_.ok(); });
-  if (meeting->is_complete) return;  // its last member has set us running
+  if (meeting->is_complete) return;  // who has completed it has set us running
   StateAt(device).waits_at = nullptr;
   ++running_;
 }
@@ -197,7 +216,9 @@ void MeetingPlace::FailLocked(const absl::Status& error) {
   error_ = error;
   has_failed_.store(true, std::memory_order_relaxed);
   work_->End();
-  for (const auto& [key, meeting] : open_) meeting->completed.notify_all();
+  for (const auto& [key, meetings] : open_) {
+    for (const std::shared_ptr<Meeting>& meeting : meetings) meeting->completed.notify_all();
+  }
   for (const auto& [route, channel] : channels_) {
     for (const std::shared_ptr<Meeting>& reception : channel.receivers) reception->completed.notify_all();
   }
@@ -224,8 +245,8 @@ std::string MeetingPlace::Situation() const {
   std::vector<std::string> lines;
   for (size_t i = 0; i < devices_.size(); ++i) {
     const Meeting* meeting = devices_[i].waits_at;
-    lines.push_back(
-        absl::StrCat("device ", first_ + i, " ", meeting == nullptr ? "has finished" : DescribeMissing(*meeting)));
+    const std::string what = meeting == nullptr ? "has finished" : DescribeMissing(*meeting, *devices_[i].waits_in);
+    lines.push_back(absl::StrCat("device ", first_ + i, " ", what));
   }
   return absl::StrJoin(lines, "; ");
 }

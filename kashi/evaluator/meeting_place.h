@@ -1,8 +1,14 @@
 // MeetingPlace: where the devices of a process meet at collective operations. Each device is a thread.
 //
 //   MeetingPlace place({0, 4}, limits.work.get());
-//   … in the thread of device 2:  place.Meet(2, {instruction, members, members}, values, nullptr) …
+//   … in the thread of device 2:
+//   KASHI_ASSIGN_OR_RETURN(const MeetingPlace::Arrival arrival, place.Come(2, call, values));
+//   if (arrival.is_last) place.Complete(arrival.meeting.get());
+//   … other work …
+//   KASHI_RETURN_IF_ERROR(place.Await(2, arrival.meeting.get(), done));
 //   place.Leave(2, status);
+//
+// meeting_call.h does this for collective operations.
 #ifndef KASHI_EVALUATOR_MEETING_PLACE_H_
 #define KASHI_EVALUATOR_MEETING_PLACE_H_
 
@@ -40,8 +46,9 @@ struct DeviceRange {
   bool Has(int64_t device) const { return device >= first && device < first + count; }
 };
 
-// A device is running, waits at a meeting, or is done. The one that completes a meeting sets all its members running
-// again, so when none runs and some wait, they wait forever.
+// A device is running, waits at a meeting, or is done. The one that completes a meeting sets all that wait there
+// running again, so when none runs and some wait, they wait forever. A device that only comes to a meeting runs on, and
+// may come to others before it waits.
 class MeetingPlace {
  public:
   // What a device comes to: the instruction, the devices that take part, and those of them that come to this place.
@@ -49,34 +56,54 @@ class MeetingPlace {
     const HloInstruction& instruction;
     absl::Span<const int64_t> members;
     absl::Span<const int64_t> here;
+    const HloInstruction& begun_at;  // for reports: the instruction that begins this one, or itself
+  };
+  // What the last to come has begun for all.
+  struct Work {
+    virtual ~Work() = default;
   };
   // The arrays from those who come, in the order of Call::here. Complete when all have come.
   struct Meeting {
-    const HloInstruction* instruction;
+    const HloInstruction* instruction = nullptr;
+    const HloInstruction* begun_at = nullptr;
     std::vector<int64_t> members;
     std::vector<int64_t> here;
     Given given;
     std::vector<bool> has_come;
     size_t missing;
     std::optional<TransferRoute> route;  // a device alone waits for a value from this route
-    absl::Status status;
-    Given combined;  // what the last one made of `given`: one row for all, or one for each
     bool is_complete = false;
+    int64_t complete_ns = 0;            // when it was completed, by the monotonic clock
+    std::shared_ptr<Work> work;         // set before it is complete
+    std::vector<Value> combined;        // what one of them made of `given`, by DoOnce
     std::condition_variable completed;  // or never will be
 
     void Come(int64_t device, std::vector<Value> values);
+    bool HasCome(int64_t device) const;
+    // Calls f, if no member has done that before. The others wait, and all get its status.
+    absl::Status DoOnce(absl::FunctionRef<absl::Status()> f);
+
+   private:
+    std::mutex once_mutex_;
+    bool is_done_ = false;
+    absl::Status status_;
   };
-  // Makes `combined` of `given`. Called by the last to come, while the others wait.
-  using CombineFunction = absl::FunctionRef<absl::Status(Meeting& meeting)>;
+  struct Arrival {
+    std::shared_ptr<Meeting> meeting;
+    bool is_last;
+  };
 
   // `work` ends when the run ends, for any reason. `infeed` has the values of the host, the next first; null for
   // devices without a host.
   MeetingPlace(DeviceRange devices, WorkMeter* work, std::deque<Value>* infeed = nullptr)
       : work_(work), first_(devices.first), infeed_(infeed), devices_(devices.count), running_(devices.count) {}
 
-  // The meeting, when it is complete; or why it never will be. The last to come calls combine, unless it is null.
-  absl::StatusOr<std::shared_ptr<const Meeting>> Meet(int64_t device, const Call& call, std::vector<Value> values,
-                                                      const CombineFunction* combine);
+  // Comes to a meeting, without waiting for others. The last to come must complete it. A device may come to the same
+  // call several times before it waits: the n-th time is the n-th meeting.
+  absl::StatusOr<Arrival> Come(int64_t device, const Call& call, std::vector<Value> values);
+  void Complete(Meeting* meeting);
+  // Waits until the meeting is complete; or the error why it never will be. `done`: the instruction that waits.
+  absl::Status Await(int64_t device, Meeting* meeting, const HloInstruction& done);
   // Transfers: see Device. A value that is sent to a device here, and that it never receives, is an error of the run.
   bool has_host() const { return infeed_ != nullptr; }
   absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
@@ -100,6 +127,7 @@ class MeetingPlace {
     enum class Kind { kRuns, kWaits, kHasEnded };
     Kind kind;
     const HloInstruction* instruction = nullptr;  // where it waits
+    const HloInstruction* begun_at = nullptr;     // the instruction that begins what it waits for, or the same
     std::vector<int64_t> members;
     uint64_t meetings = 0;  // that it has come to
   };
@@ -108,6 +136,7 @@ class MeetingPlace {
  private:
   struct DeviceState {
     const Meeting* waits_at = nullptr;
+    const HloInstruction* waits_in = nullptr;
     bool is_done = false;
     uint64_t meetings = 0;
   };
@@ -119,9 +148,9 @@ class MeetingPlace {
   };
 
   DeviceState& StateAt(int64_t device) { return devices_[device - first_]; }
-  std::shared_ptr<Meeting> FindOrOpen(const Call& call);
-  void Complete(Meeting* meeting);
-  void Wait(int64_t device, Meeting* meeting, std::unique_lock<std::mutex>* lock);
+  std::shared_ptr<Meeting> FindOrOpen(int64_t device, const Call& call);
+  void CompleteLocked(Meeting* meeting);
+  void Wait(int64_t device, Meeting* meeting, const HloInstruction& done, std::unique_lock<std::mutex>* lock);
   void FailLocked(const absl::Status& error);
   void CheckSomebodyRuns();
   void CheckAllIsReceived();
@@ -135,15 +164,15 @@ class MeetingPlace {
   // Guarded by mutex_.
   std::deque<Value>* const infeed_;
   std::map<TransferRoute, Channel> channels_;
-  std::map<Key, std::shared_ptr<Meeting>> open_;
+  std::map<Key, std::deque<std::shared_ptr<Meeting>>> open_;  // in the order in which they will be complete
   std::vector<DeviceState> devices_;
   int64_t running_;
   int64_t present_ = running_;
   absl::Status error_;
 };
 
-// "waits at all-reduce.3 of devices {0,1}"
-std::string DescribeWait(const HloInstruction& instruction, absl::Span<const int64_t> members);
+// "waits at all-reduce.3 of devices {0,1}", or "waits at all-reduce-done.4, begun at all-reduce-start.3, of devices …"
+std::string DescribeWait(const HloInstruction& done, const HloInstruction& begun_at, absl::Span<const int64_t> members);
 
 // Runs `f` for each of the devices, each in a thread of its own, and lets it leave the place afterwards. Returns the
 // threads, to join. After an error of the system, the devices without a thread leave with that error.

@@ -32,6 +32,9 @@ struct Operation {
   EvaluationRun& run;
   // The kernel of an elementwise operation; null if there is none for these types.
   const ElementKernel* kernel = nullptr;
+  // The instruction that begins this operation, if another one ends it: a collective operation may then give a pending
+  // value (pending_value.h). Null: the result must be there.
+  const HloInstruction* start = nullptr;
 
   const DenseShape& result(int64_t i = 0) const { return results[i]; }
   // An uninitialised array of result i.

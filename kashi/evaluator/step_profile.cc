@@ -34,7 +34,15 @@ void StepClock::End() {
   }
 }
 
+void StepClock::AddOverlap(const StepOverlap& overlap) {
+  StepOverlap& sum = overlaps_.try_emplace(overlap.start, StepOverlap{overlap.start}).first->second;
+  sum.calls += overlap.calls;
+  sum.span_ns += overlap.span_ns;
+  sum.hidden_ns += overlap.hidden_ns;
+}
+
 void StepClock::Clear() {
+  overlaps_.clear();
   times_.clear();
   by_instruction_.clear();
   events_.clear();

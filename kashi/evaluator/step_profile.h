@@ -35,6 +35,14 @@ struct StepEvent {
   int64_t begin_ns, end_ns;
 };
 
+// An operation that one instruction begins and another ends (all-reduce-start), in sums over its calls.
+struct StepOverlap {
+  const HloInstruction* start;
+  int64_t calls = 0;
+  int64_t span_ns = 0;    // from the begin of the one to the end of the other
+  int64_t hidden_ns = 0;  // of it: the operation was under way, and the device did other work
+};
+
 // The clock of one run. Not thread-safe.
 class StepClock {
  public:
@@ -45,10 +53,12 @@ class StepClock {
   void Begin(const HloInstruction* instruction);
   // Ends the step that began last.
   void End();
+  void AddOverlap(const StepOverlap& overlap);
   // Forgets all steps. Pre: is_idle().
   void Clear();
 
   const std::vector<StepTime>& times() const { return times_; }
+  const std::map<const HloInstruction*, StepOverlap>& overlaps() const { return overlaps_; }
   // In the order of their ends.
   const std::vector<StepEvent>& events() const { return events_; }
   // Events that were not kept.
@@ -68,6 +78,7 @@ class StepClock {
   std::vector<OpenStep> open_;
   std::vector<StepTime> times_;
   std::vector<StepEvent> events_;
+  std::map<const HloInstruction*, StepOverlap> overlaps_;
   absl::flat_hash_map<const HloInstruction*, size_t> by_instruction_;  // in times_
 };
 

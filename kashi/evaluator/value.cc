@@ -195,6 +195,12 @@ Value Value::MakeTuple(std::vector<Value> elements) {
 
 Value Value::MakeToken() { return Value(std::make_shared<Node>()); }
 
+Value Value::MakePending(std::shared_ptr<internal::PendingValue> pending) {
+  auto node = std::make_shared<Node>();
+  node->pending = std::move(pending);
+  return Value(std::move(node));
+}
+
 Value Value::WithShape(Value value, DenseShape shape) {
   KASHI_CHECK(value.is_array());
   if (shape == value.dense_shape()) return value;

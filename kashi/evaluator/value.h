@@ -1,4 +1,5 @@
-// Value: the value of an instruction: an array, a token, or a tuple of values.
+// Value: the value of an instruction: an array, a token, or a tuple of values. The value of an operation that another
+// one ends may be pending (pending_value.h): nobody reads it before that.
 //
 // An array is dense and row-major, for every layout of its instruction. Layouts say where elements are in memory, not
 // what they are, and only `bitcast` needs them (bitcast.cc). Elements have the bytes of their native type
@@ -29,6 +30,10 @@
 #include "kashi/literal/literal.h"
 
 namespace kashi {
+
+namespace internal {
+class PendingValue;
+}  // namespace internal
 
 // The shape of an array: element type and dimensions, static, with the default layout. Shared, because many values have
 // the same shape. A module may have sizes that no memory can hold (f32[9223372036854775807,0,9223372036854775807]).
@@ -107,6 +112,7 @@ class Value {
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
   static Value MakeTuple(std::vector<Value> elements);
   static Value MakeToken();
+  static Value MakePending(std::shared_ptr<internal::PendingValue> pending);
 
   // Of dynamic arrays, only the valid elements. Copies them, unless the literal is dense and row-major and `owner`
   // keeps it alive. UNIMPLEMENTED for opaque values, INVALID_ARGUMENT for unknown ones.
@@ -119,6 +125,8 @@ class Value {
   bool is_nothing() const { return node_ == nullptr; }
   bool is_array() const { return node_ != nullptr && node_->shape != nullptr; }
   bool is_tuple() const { return node_ != nullptr && node_->is_tuple; }
+  // Null: the value is there.
+  internal::PendingValue* pending() const { return node_ == nullptr ? nullptr : node_->pending.get(); }
 
   // ---- Arrays. These functions die for other values.
   const Shape& shape() const { return *dense_shape(); }
@@ -184,6 +192,7 @@ class Value {
     std::shared_ptr<const void> owner;  // of borrowed memory
     std::shared_ptr<MemoryBudget> budget;
     std::vector<Value> elements;
+    std::shared_ptr<internal::PendingValue> pending;
     alignas(16) char small[kSmallBytes];
   };
   explicit Value(std::shared_ptr<Node> node) : node_(std::move(node)) {}

@@ -41,6 +41,7 @@ bool HasShape(const Value& value, const Shape& shape) {
   if (value.is_array()) {
     return shape.IsArray() && value.element_type() == shape.element_type() && HasSizesOf(value, shape);
   }
+  if (value.pending() != nullptr) return true;
   if (!value.is_tuple()) return shape.IsToken();
   if (!shape.IsTuple() || value.elements().size() != shape.tuple_shapes().size()) return false;
   for (size_t i = 0; i < value.elements().size(); ++i) {

@@ -19,7 +19,7 @@ absl::StatusOr<Value> MakeZeros(const Shape& shape, EvaluationRun& run);
 
 // Whether an array has the sizes of the shape: any, where a dimension is dynamic.
 bool HasSizesOf(const Value& array, const Shape& shape);
-// Whether a value has this shape: arrays the type and HasSizesOf.
+// Whether a value has this shape: arrays the type and HasSizesOf. One that is pending has any.
 bool HasShape(const Value& value, const Shape& shape);
 
 // The owner of memory that a value borrows (Value::FromLiteral), if the caller keeps that memory longer than the value.

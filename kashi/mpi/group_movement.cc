@@ -10,7 +10,6 @@
 #include "kashi/evaluator/array_blocks.h"
 #include "kashi/literal/strided_walk.h"
 #include "kashi/mpi/group_task.h"
-#include "kashi/mpi/group_task_calls.h"
 
 namespace kashi::internal {
 namespace {
@@ -59,7 +58,7 @@ absl::Status GroupTask::Gather(int64_t k, char* to) {
   });
 }
 
-absl::StatusOr<Value> GroupTask::AllGather(int64_t k) {
+absl::StatusOr<GroupTask::MakeValue> GroupTask::AllGather(int64_t k) {
   const Value& own = operand(0, k);
   const int64_t d = task_.dimension;
   DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
@@ -68,22 +67,24 @@ absl::StatusOr<Value> GroupTask::AllGather(int64_t k) {
   if (group_.is_in_order && Slabs(own.dimensions(), d).outer == 1) {
     KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(shape));
     KASHI_RETURN_IF_ERROR(Gather(k, result.data));
-    KASHI_RETURN_IF_ERROR(Wait());
-    return std::move(result.value);
+    return MakeValue([value = std::move(result.value)](const CollectiveTask&) mutable { return std::move(value); });
   }
   KASHI_ASSIGN_OR_RETURN(const Array gathered, MakeBytes(own.byte_count() * group_.size()));
   KASHI_RETURN_IF_ERROR(Gather(k, gathered.data));
-  KASHI_RETURN_IF_ERROR(Wait());
-  KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(shape, context_.memory));
-  const auto owner = std::make_shared<const Value>(gathered.value);
-  int64_t at = 0;
-  for (const std::vector<int64_t>& positions : group_.positions) {
-    for (const int64_t position : positions) {
-      const Value piece = Value::Borrow(own.dense_shape(), gathered.data + own.byte_count() * at++, owner);
-      CopyBlock(piece, 0, &result, position * own.dimension(d), own.dimension(d), d);
+  return MakeValue([this, k, d, shape, gathered](const CollectiveTask&) -> absl::StatusOr<Value> {
+    const Value& operand_here = operand(0, k);
+    KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(shape, context_.memory));
+    const auto owner = std::make_shared<const Value>(gathered.value);
+    int64_t at = 0;
+    for (const std::vector<int64_t>& positions : group_.positions) {
+      for (const int64_t position : positions) {
+        const char* const from = gathered.data + operand_here.byte_count() * at++;
+        const Value piece = Value::Borrow(operand_here.dense_shape(), from, owner);
+        CopyBlock(piece, 0, &result, position * piece.dimension(d), piece.dimension(d), d);
+      }
     }
-  }
-  return result;
+    return result;
+  });
 }
 
 // ---- Blocks to each member ------------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ absl::Status GroupTask::ExchangeBlocks(int64_t block_bytes, const char* blocks, 
       return MPI_Ialltoall(blocks, mpi.count, mpi.type, received, mpi.count, mpi.type, group_.communicator, request);
     }));
   }
-  return Wait();
+  return absl::OkStatus();
 }
 
 // To and from each rank go the blocks of its members: those for the first member, by who sends them, then those for the
@@ -138,7 +139,6 @@ absl::StatusOr<GroupTask::ReceivedBlock> GroupTask::ExchangeBlocks(int64_t block
                             begins.data(), mpi.type, group_.communicator, request);
     }));
   }
-  KASHI_RETURN_IF_ERROR(Wait());
   std::vector<int64_t> within(group_.size());  // the number of a member on its rank
   for (const std::vector<int64_t>& positions : group_.positions) {
     for (size_t i = 0; i < positions.size(); ++i) within[positions[i]] = static_cast<int64_t>(i);
@@ -150,7 +150,7 @@ absl::StatusOr<GroupTask::ReceivedBlock> GroupTask::ExchangeBlocks(int64_t block
   });
 }
 
-absl::StatusOr<Given> GroupTask::AllToAll() {
+absl::Status GroupTask::AllToAll() {
   const Value& own = operand(0, 0);
   const BlockRows rows(own, task_.dimension, group_.size());
   const int64_t block_bytes = own.byte_count() / group_.size();
@@ -162,58 +162,68 @@ absl::StatusOr<Given> GroupTask::AllToAll() {
   if (group_.has_one_each && rows.slabs.outer == 1) {
     KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
     KASHI_RETURN_IF_ERROR(ExchangeBlocks(block_bytes, blocks[0], result.data));
-    return Given{{std::move(result.value)}};
+    make_rows_ = [value = std::move(result.value)](const CollectiveTask&) mutable { return Given{{std::move(value)}}; };
+    return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(const ReceivedBlock received, ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) {
                            return blocks[i] + to * block_bytes;
                          }));
-  Given results;
-  const int64_t bytes = own.element_bytes();
-  for (int64_t j = 0; j < here(); ++j) {
-    KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(own.dense_shape(), context_.memory));
-    for (int64_t from = 0; from < group_.size() && own.element_count() > 0; ++from) {
-      CopyStrided(rows.bounds(), static_cast<int>(bytes), {received(from, j), rows.strides_apart()},
-                  {result.mutable_bytes() + from * rows.elements * bytes, rows.strides_in_array()});
+  make_rows_ = [this, rows, received](const CollectiveTask&) -> absl::StatusOr<Given> {
+    Given results;
+    const Value& operand_here = operand(0, 0);
+    const int64_t bytes = operand_here.element_bytes();
+    for (int64_t j = 0; j < here(); ++j) {
+      KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(operand_here.dense_shape(), context_.memory));
+      for (int64_t from = 0; from < group_.size() && operand_here.element_count() > 0; ++from) {
+        CopyStrided(rows.bounds(), static_cast<int>(bytes), {received(from, j), rows.strides_apart()},
+                    {result.mutable_bytes() + from * rows.elements * bytes, rows.strides_in_array()});
+      }
+      results.push_back({std::move(result)});
     }
-    results.push_back({std::move(result)});
-  }
-  return results;
+    return results;
+  };
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Given> GroupTask::TupleAllToAll() {
-  const Value& own = operand(0, 0);
-  KASHI_ASSIGN_OR_RETURN(const ReceivedBlock received, ExchangeBlocks(own.byte_count(), [&](int64_t i, int64_t to) {
-                           return operand(i, to).bytes();
-                         }));
-  Given results(here());
-  for (int64_t j = 0; j < here(); ++j) {
-    for (int64_t from = 0; from < group_.size(); ++from) {
-      KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(own.dense_shape(), context_.memory));
-      std::memcpy(result.mutable_bytes(), received(from, j), static_cast<size_t>(own.byte_count()));
-      results[j].push_back(std::move(result));
+absl::Status GroupTask::TupleAllToAll() {
+  const int64_t bytes = operand(0, 0).byte_count();
+  KASHI_ASSIGN_OR_RETURN(const ReceivedBlock received,
+                         ExchangeBlocks(bytes, [&](int64_t i, int64_t to) { return operand(i, to).bytes(); }));
+  make_rows_ = [this, bytes, received](const CollectiveTask&) -> absl::StatusOr<Given> {
+    Given results(here());
+    for (int64_t j = 0; j < here(); ++j) {
+      for (int64_t from = 0; from < group_.size(); ++from) {
+        KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(operand(0, 0).dense_shape(), context_.memory));
+        std::memcpy(result.mutable_bytes(), received(from, j), static_cast<size_t>(bytes));
+        results[j].push_back(std::move(result));
+      }
     }
-  }
-  return results;
+    return results;
+  };
+  return absl::OkStatus();
 }
 
 // ---- collective-permute, collective-broadcast -----------------------------------------------------------------------
 
-absl::StatusOr<Given> GroupTask::Permute() {
-  Given results(here());
+absl::Status GroupTask::Permute() {
+  const auto results = std::make_shared<Given>(here());
   std::set<int64_t> targets;
   for (const auto& [source, target] : task_.source_target_pairs) {
     // The first pair of a target counts.
-    if (targets.insert(target).second) KASHI_RETURN_IF_ERROR(PermutePair(source, target, &results));
+    if (targets.insert(target).second) KASHI_RETURN_IF_ERROR(PermutePair(source, target, results.get()));
   }
-  KASHI_RETURN_IF_ERROR(Wait());
-  for (int64_t j = 0; j < here(); ++j) {
-    for (int64_t k = 0; results[j].size() < static_cast<size_t>(operand_count()); ++k) {
-      KASHI_ASSIGN_OR_RETURN(Value zeros, Value::MakeArray(operand(0, k).dense_shape(), context_.memory));
-      std::memset(zeros.mutable_bytes(), 0, static_cast<size_t>(zeros.byte_count()));
-      results[j].push_back(std::move(zeros));
+  make_rows_ = [this, results](const CollectiveTask&) -> absl::StatusOr<Given> {
+    for (int64_t j = 0; j < here(); ++j) {
+      std::vector<Value>& row = (*results)[j];
+      for (int64_t k = 0; row.size() < static_cast<size_t>(operand_count()); ++k) {
+        KASHI_ASSIGN_OR_RETURN(Value zeros, Value::MakeArray(operand(0, k).dense_shape(), context_.memory));
+        std::memset(zeros.mutable_bytes(), 0, static_cast<size_t>(zeros.byte_count()));
+        row.push_back(std::move(zeros));
+      }
     }
-  }
-  return results;
+    return std::move(*results);
+  };
+  return absl::OkStatus();
 }
 
 absl::Status GroupTask::PermutePair(int64_t source, int64_t target, Given* results) {
@@ -247,9 +257,8 @@ absl::Status GroupTask::PermutePair(int64_t source, int64_t target, Given* resul
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Value>> GroupTask::Broadcast() {
+absl::Status GroupTask::Broadcast() {
   const int root = group_.rank_of[0];
-  std::vector<Value> row;
   for (int64_t k = 0; k < operand_count(); ++k) {
     const Value& own = operand(0, k);
     // The root's result is its operand; a copy of it if other devices get it, too.
@@ -264,10 +273,10 @@ absl::StatusOr<std::vector<Value>> GroupTask::Broadcast() {
         return MPI_Ibcast(result.data, mpi.count, mpi.type, root, group_.communicator, request);
       }));
     }
-    row.push_back(std::move(result.value));
+    make_row_.emplace_back(
+        [value = std::move(result.value)](const CollectiveTask&) mutable { return std::move(value); });
   }
-  KASHI_RETURN_IF_ERROR(Wait());
-  return row;
+  return absl::OkStatus();
 }
 
 }  // namespace kashi::internal

@@ -8,7 +8,6 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/mpi/group_task.h"
-#include "kashi/mpi/group_task_calls.h"
 
 namespace kashi::internal {
 namespace {
@@ -20,16 +19,23 @@ constexpr int64_t kPortionBytes = int64_t{1} << 28;
 
 }  // namespace
 
-absl::StatusOr<Value> GroupTask::AllReduce(int64_t k) {
-  if (operand(0, k).element_count() == 0) return Value::MakeArray(operand(0, k).dense_shape(), context_.memory);
-  const ReductionOrder order = ReductionOrderOf(task_.reductions[k]);
+absl::StatusOr<GroupTask::MakeValue> GroupTask::AllReduce(int64_t k) {
+  const CollectiveReduction& reduction = task_.reductions[k];
+  const Value& own = operand(0, k);
+  if (own.element_count() == 0) {
+    return MakeValue(
+        [this, k](const CollectiveTask&) { return Value::MakeArray(operand(0, k).dense_shape(), context_.memory); });
+  }
+  const ReductionOrder order = ReductionOrderOf(reduction);
   const bool is_ordered =
       order == ReductionOrder::kOrdered || (order == ReductionOrder::kRounded && context_.deterministic);
   if (!is_ordered) return ReduceByMpi(k);
-  return operand(0, k).byte_count() <= kMostGatheredBytes / group_.size() ? ReduceGathered(k) : ReduceInPieces(k);
+  // Pieces are reduced by the thread that finds them complete.
+  const bool is_small = own.byte_count() <= kMostGatheredBytes / group_.size();
+  return is_small || !reduction.is_for_any_thread ? ReduceGathered(k) : ReduceInPieces(k);
 }
 
-absl::StatusOr<Value> GroupTask::ReduceByMpi(int64_t k) {
+absl::StatusOr<GroupTask::MakeValue> GroupTask::ReduceByMpi(int64_t k) {
   const Value& own = operand(0, k);
   const int64_t n = own.element_count();
   KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
@@ -59,72 +65,73 @@ absl::StatusOr<Value> GroupTask::ReduceByMpi(int64_t k) {
       return MPI_Iallreduce(send, result.data + offset, count, mpi.type, mpi.operation, group_.communicator, request);
     }));
   }
-  KASHI_RETURN_IF_ERROR(Wait());
-  return std::move(result.value);
+  return MakeValue([value = std::move(result.value)](const CollectiveTask&) mutable { return std::move(value); });
 }
 
 // Each rank gets all operands and reduces them.
-absl::StatusOr<Value> GroupTask::ReduceGathered(int64_t k) {
-  const Value& own = operand(0, k);
-  KASHI_ASSIGN_OR_RETURN(const Array gathered, MakeBytes(own.byte_count() * group_.size()));
+absl::StatusOr<GroupTask::MakeValue> GroupTask::ReduceGathered(int64_t k) {
+  KASHI_ASSIGN_OR_RETURN(const Array gathered, MakeBytes(operand(0, k).byte_count() * group_.size()));
   KASHI_RETURN_IF_ERROR(Gather(k, gathered.data));
-  KASHI_RETURN_IF_ERROR(Wait());
-  std::vector<const char*> parts(group_.size());
-  int64_t at = 0;
-  for (const std::vector<int64_t>& positions : group_.positions) {
-    for (const int64_t position : positions) parts[position] = gathered.data + own.byte_count() * at++;
-  }
-  KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(own.dense_shape(), context_.memory));
-  KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.mutable_bytes(), own.element_count()));
-  return result;
+  return MakeValue([this, k, gathered](const CollectiveTask& task) -> absl::StatusOr<Value> {
+    const Value& own = operand(0, k);
+    std::vector<const char*> parts(group_.size());
+    int64_t at = 0;
+    for (const std::vector<int64_t>& positions : group_.positions) {
+      for (const int64_t position : positions) parts[position] = gathered.data + own.byte_count() * at++;
+    }
+    KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(own.dense_shape(), context_.memory));
+    KASHI_RETURN_IF_ERROR(task.reductions[k].fold(parts, result.mutable_bytes(), own.element_count()));
+    return result;
+  });
 }
 
-absl::StatusOr<Value> GroupTask::ReduceInPieces(int64_t k) {
+// Piece r of each portion of all members comes to rank r, which reduces it and gives it to all.
+absl::StatusOr<GroupTask::MakeValue> GroupTask::ReduceInPieces(int64_t k) {
   const Value& own = operand(0, k);
   const int64_t most = std::min(context_.world->most_count(), kPortionBytes / own.element_bytes());
-  const int64_t portion = std::max<int64_t>(1, most / here());
-  KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
-  for (int64_t begin = 0; begin < own.element_count(); begin += portion) {
-    kept_.push_back(result.value);
-    KASHI_RETURN_IF_ERROR(ReducePortion(k, begin, std::min(portion, own.element_count() - begin), result.data));
+  const int64_t size = std::max<int64_t>(1, most / here());
+  KASHI_ASSIGN_OR_RETURN(Array array, MakeArray(own.dense_shape()));
+  const auto result = std::make_shared<Array>(std::move(array));
+  for (int64_t begin = 0; begin < own.element_count(); begin += size) {
+    const int64_t n = std::min(size, own.element_count() - begin);
+    const auto portion = std::make_shared<Portion>(Portion{k, begin, n, {}, result, {}});
+    for (int64_t r = 0; r <= group_.rank_count(); ++r) portion->pieces.push_back(n * r / group_.rank_count());
+    Then([this, portion] { return SendPieces(portion.get()); });
+    Then([this, portion] { return GatherReduced(*portion); });
   }
-  return std::move(result.value);
+  return MakeValue([result](const CollectiveTask&) { return std::move(result->value); });
 }
 
-// Piece r of elements [begin, begin + n) of all members comes to rank r, which reduces it and gives it to all.
-absl::Status GroupTask::ReducePortion(int64_t k, int64_t begin, int64_t n, char* result) {
-  const int64_t bytes = operand(0, k).element_bytes();
-  std::vector<int64_t> pieces;  // where each begins
-  for (int64_t r = 0; r <= group_.rank_count(); ++r) pieces.push_back(n * r / group_.rank_count());
-  KASHI_ASSIGN_OR_RETURN(const Array received, SendPieces(k, begin, pieces));
-  const int64_t own_begin = pieces[group_.own], own_size = pieces[group_.own + 1] - own_begin;
+absl::Status GroupTask::GatherReduced(const Portion& portion) {
+  const int64_t bytes = operand(0, portion.k).element_bytes();
+  const int64_t own_begin = portion.pieces[group_.own], own_size = portion.pieces[group_.own + 1] - own_begin;
   std::vector<const char*> parts(group_.size());
   int64_t at = 0;
   for (const std::vector<int64_t>& positions : group_.positions) {
-    for (const int64_t position : positions) parts[position] = received.data + own_size * bytes * at++;
+    for (const int64_t position : positions) parts[position] = portion.received.data + own_size * bytes * at++;
   }
-  char* const portion = result + begin * bytes;
-  if (own_size > 0) KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, portion + own_begin * bytes, own_size));
+  char* const all = portion.result->data + portion.begin * bytes;
+  if (own_size > 0) {
+    KASHI_RETURN_IF_ERROR(task_.reductions[portion.k].fold(parts, all + own_begin * bytes, own_size));
+  }
   std::vector<int>& counts = NewCounts();
   std::vector<int>& begins = NewCounts();
   for (int64_t r = 0; r < group_.rank_count(); ++r) {
-    counts.push_back(static_cast<int>(pieces[r + 1] - pieces[r]));
-    begins.push_back(static_cast<int>(pieces[r]));
+    counts.push_back(static_cast<int>(portion.pieces[r + 1] - portion.pieces[r]));
+    begins.push_back(static_cast<int>(portion.pieces[r]));
   }
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  {
-    const std::lock_guard<std::mutex> lock(context_.world->mutex());
-    KASHI_ASSIGN_OR_RETURN(type, context_.types->Bytes(bytes));
-  }
-  KASHI_RETURN_IF_ERROR(Issue("MPI_Iallgatherv", [&](MPI_Request* request) {
-    return MPI_Iallgatherv(MPI_IN_PLACE, 0, type, portion, counts.data(), begins.data(), type, group_.communicator,
+  KASHI_ASSIGN_OR_RETURN(const MPI_Datatype type, BytesType(bytes));
+  Keep(portion.result);
+  return Issue("MPI_Iallgatherv", [&](MPI_Request* request) {
+    return MPI_Iallgatherv(MPI_IN_PLACE, 0, type, all, counts.data(), begins.data(), type, group_.communicator,
                            request);
-  }));
-  return Wait();
+  });
 }
 
-// The result: this rank's piece of each member, by the members' ranks.
-absl::StatusOr<GroupTask::Array> GroupTask::SendPieces(int64_t k, int64_t begin, absl::Span<const int64_t> pieces) {
+// To receive: this rank's piece of each member, by the members' ranks.
+absl::Status GroupTask::SendPieces(Portion* portion) {
+  const std::vector<int64_t>& pieces = portion->pieces;
+  const int64_t k = portion->k, begin = portion->begin;
   const int64_t bytes = operand(0, k).element_bytes();
   const int64_t own_size = pieces[group_.own + 1] - pieces[group_.own];
   std::vector<int>& send_counts = NewCounts();
@@ -151,22 +158,16 @@ absl::StatusOr<GroupTask::Array> GroupTask::SendPieces(int64_t k, int64_t begin,
     }
     from = packed.data;
   }
-  KASHI_ASSIGN_OR_RETURN(Array received, MakeBytes(own_size * group_.size() * bytes));
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  {
-    const std::lock_guard<std::mutex> lock(context_.world->mutex());
-    KASHI_ASSIGN_OR_RETURN(type, context_.types->Bytes(bytes));
-  }
-  KASHI_RETURN_IF_ERROR(Issue("MPI_Ialltoallv", [&](MPI_Request* request) {
-    return MPI_Ialltoallv(from, send_counts.data(), send_begins.data(), type, received.data, counts.data(),
+  KASHI_ASSIGN_OR_RETURN(portion->received, MakeBytes(own_size * group_.size() * bytes));
+  KASHI_ASSIGN_OR_RETURN(const MPI_Datatype type, BytesType(bytes));
+  return Issue("MPI_Ialltoallv", [&](MPI_Request* request) {
+    return MPI_Ialltoallv(from, send_counts.data(), send_begins.data(), type, portion->received.data, counts.data(),
                           begins.data(), type, group_.communicator, request);
-  }));
-  KASHI_RETURN_IF_ERROR(Wait());
-  return received;
+  });
 }
 
-absl::StatusOr<Given> GroupTask::ReduceScatter() {
-  Given rows(here());
+absl::Status GroupTask::ReduceScatter() {
+  std::vector<ReceivedBlock> received(operand_count());
   for (int64_t k = 0; k < operand_count(); ++k) {
     const Value& own = operand(0, k);
     const int64_t block_bytes = own.byte_count() / group_.size();
@@ -175,24 +176,34 @@ absl::StatusOr<Given> GroupTask::ReduceScatter() {
       KASHI_ASSIGN_OR_RETURN(const char* of_member, InBlocks(i, k));
       blocks.push_back(of_member);
     }
-    ReceivedBlock received;
-    Array buffer;
     if (group_.has_one_each) {
-      KASHI_ASSIGN_OR_RETURN(buffer, MakeBytes(own.byte_count()));
+      KASHI_ASSIGN_OR_RETURN(const Array buffer, MakeBytes(own.byte_count()));
       KASHI_RETURN_IF_ERROR(ExchangeBlocks(block_bytes, blocks[0], buffer.data));
-      received = [&](int64_t from, int64_t) { return buffer.data + from * block_bytes; };
+      received[k] = [buffer, block_bytes](int64_t from, int64_t) { return buffer.data + from * block_bytes; };
     } else {
-      KASHI_ASSIGN_OR_RETURN(
-          received, ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) { return blocks[i] + to * block_bytes; }));
+      KASHI_ASSIGN_OR_RETURN(received[k], ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) {
+                               return blocks[i] + to * block_bytes;
+                             }));
     }
+  }
+  make_rows_ = [this, received = std::move(received)](const CollectiveTask& task) {
+    return ReduceBlocks(task, received);
+  };
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Given> GroupTask::ReduceBlocks(const CollectiveTask& task, absl::Span<const ReceivedBlock> received) {
+  Given rows(here());
+  for (int64_t k = 0; k < operand_count(); ++k) {
+    const Value& own = operand(0, k);
     DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
-    dimensions[task_.dimension] /= group_.size();
+    dimensions[task.dimension] /= group_.size();
+    const DenseShape shape = MakeDenseShape(own.element_type(), dimensions);
     for (int64_t j = 0; j < here(); ++j) {
-      KASHI_ASSIGN_OR_RETURN(Value result,
-                             Value::MakeArray(MakeDenseShape(own.element_type(), dimensions), context_.memory));
+      KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(shape, context_.memory));
       std::vector<const char*> parts;
-      for (int64_t from = 0; from < group_.size(); ++from) parts.push_back(received(from, j));
-      KASHI_RETURN_IF_ERROR(task_.reductions[k].fold(parts, result.mutable_bytes(), result.element_count()));
+      for (int64_t from = 0; from < group_.size(); ++from) parts.push_back(received[k](from, j));
+      KASHI_RETURN_IF_ERROR(task.reductions[k].fold(parts, result.mutable_bytes(), result.element_count()));
       rows[j].push_back(std::move(result));
     }
   }

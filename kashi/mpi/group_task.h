@@ -19,106 +19,85 @@
 
 #include <mpi.h>
 
-#include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "kashi/evaluator/collective_task.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/mpi/mpi_types.h"
-#include "kashi/mpi/mpi_world.h"
 #include "kashi/mpi/rank_group.h"
+#include "kashi/mpi/rank_task.h"
 
 namespace kashi::internal {
 
-// What all tasks of a run share.
-struct GroupTaskContext {
-  MpiWorld* world;
-  MpiTypes* types;
-  std::shared_ptr<MemoryBudget> memory;
-  const std::atomic<bool>* stop;  // the run has ended: nobody waits any more
-  bool deterministic;
-};
-
-class GroupTask {
+class GroupTask final : public RankTask {
  public:
-  // Pre: the group has a communicator. `given[i]`: the operands of the i-th member here.
-  GroupTask(const GroupTaskContext& context, const RankGroup& group, const CollectiveTask& task, const Given& given)
-      : context_(context), group_(group), task_(task), given_(given) {}
-
-  // The results of each member here; or one row for all of them.
-  absl::StatusOr<Given> Run();
+  // `task`: that of the device which begins this one. It must outlive the last step.
+  GroupTask(const GroupTaskContext& context, const RankGroup& group, const CollectiveTask& task, Given given)
+      : RankTask(context, group, std::move(given)), task_(task) {}
 
  private:
-  // A new array, and its memory, which MPI may write to until Wait returns.
-  struct Array {
-    Value value;
-    char* data;
-  };
+  // Makes a result when all calls are complete. `task`: as in MakeResults.
+  using MakeValue = std::function<absl::StatusOr<Value>(const CollectiveTask& task)>;
+  using BlockOf = std::function<const char*(int64_t i, int64_t to)>;
+  using ReceivedBlock = std::function<const char*(int64_t from, int64_t j)>;
   // How MPI counts equal blocks of memory: `count` times `type` is one of them.
   struct Blocks {
     MPI_Datatype type;
     int count;
   };
+  // Elements [begin, begin + n) of operand k of all members, reduced in the order of the members.
+  struct Portion {
+    int64_t k, begin, n;
+    std::vector<int64_t> pieces;  // where that of each rank begins, and the end
+    std::shared_ptr<Array> result;
+    Array received;
+  };
 
-  absl::StatusOr<Given> RunKind();
-  int64_t here() const { return static_cast<int64_t>(given_.size()); }
+  absl::Status BeginCalls() override;
+  absl::StatusOr<Given> Results(const CollectiveTask* task) override;
+
   const Value& operand(int64_t i, int64_t k) const { return given_[i][k]; }
   int64_t operand_count() const { return static_cast<int64_t>(given_[0].size()); }
-
-  absl::StatusOr<Array> MakeArray(const DenseShape& shape);
-  absl::StatusOr<Array> MakeBytes(int64_t bytes);
-  // Makes a nonblocking call of MPI under the lock: call(&request).
-  template <typename Call>
-  absl::Status Issue(const char* name, const Call& call);
-  // Returns when the calls so far are complete. After an error, MPI may still use their memory.
-  absl::Status Wait();
-  // A list of counts for one call of MPI, which reads it until Wait returns.
-  std::vector<int>& NewCounts() { return counts_->emplace_back(); }
   // For `blocks` blocks in one call.
   absl::StatusOr<Blocks> BlocksOf(int64_t block_bytes, int64_t blocks);
 
   // group_reduction.cc
-  absl::StatusOr<Value> AllReduce(int64_t k);
-  absl::StatusOr<Value> ReduceByMpi(int64_t k);
-  absl::StatusOr<Value> ReduceGathered(int64_t k);
-  absl::StatusOr<Value> ReduceInPieces(int64_t k);
-  absl::Status ReducePortion(int64_t k, int64_t begin, int64_t n, char* result);
-  absl::StatusOr<Array> SendPieces(int64_t k, int64_t begin, absl::Span<const int64_t> pieces);
-  absl::StatusOr<Given> ReduceScatter();
+  absl::StatusOr<MakeValue> AllReduce(int64_t k);
+  absl::StatusOr<MakeValue> ReduceByMpi(int64_t k);
+  absl::StatusOr<MakeValue> ReduceGathered(int64_t k);
+  absl::StatusOr<MakeValue> ReduceInPieces(int64_t k);
+  absl::Status SendPieces(Portion* portion);
+  absl::Status GatherReduced(const Portion& portion);
+  absl::Status ReduceScatter();
+  absl::StatusOr<Given> ReduceBlocks(const CollectiveTask& task, absl::Span<const ReceivedBlock> received);
 
   // group_movement.cc
   absl::Status Gather(int64_t k, char* to);
-  absl::StatusOr<Value> AllGather(int64_t k);
-  absl::StatusOr<Given> AllToAll();
-  absl::StatusOr<Given> TupleAllToAll();
-  absl::StatusOr<Given> Permute();
+  absl::StatusOr<MakeValue> AllGather(int64_t k);
+  absl::Status AllToAll();
+  absl::Status TupleAllToAll();
+  absl::Status Permute();
   absl::Status PermutePair(int64_t source, int64_t target, Given* results);
-  absl::StatusOr<std::vector<Value>> Broadcast();
+  absl::Status Broadcast();
 
   // Operand k of the i-th member here, with block 0 along the task's dimension first, then block 1 ….
   absl::StatusOr<const char*> InBlocks(int64_t i, int64_t k);
   // Sends block_of(i, to) of the i-th member here to member `to`, for all of them. The result says where the block is
-  // that the j-th member here got from member `from`.
-  using BlockOf = std::function<const char*(int64_t i, int64_t to)>;
-  using ReceivedBlock = std::function<const char*(int64_t from, int64_t j)>;
+  // that the j-th member here got from member `from`, when the call is complete.
   absl::StatusOr<ReceivedBlock> ExchangeBlocks(int64_t block_bytes, const BlockOf& block_of);
   // The same with one member on each rank, if the blocks lie one after the other; they are received so, too.
   absl::Status ExchangeBlocks(int64_t block_bytes, const char* blocks, char* received);
 
-  const GroupTaskContext& context_;
-  const RankGroup& group_;
   const CollectiveTask& task_;
-  const Given& given_;
-  std::vector<MPI_Request> requests_;
-  std::vector<Value> kept_;
-  std::shared_ptr<std::deque<std::vector<int>>> counts_ = std::make_shared<std::deque<std::vector<int>>>();
+  std::vector<MakeValue> make_row_;  // one row for all, or …
+  std::function<absl::StatusOr<Given>(const CollectiveTask& task)> make_rows_;
 };
 
 }  // namespace kashi::internal

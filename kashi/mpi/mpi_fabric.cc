@@ -14,63 +14,39 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/collective_task.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/device.h"
+#include "kashi/evaluator/meeting_call.h"
 #include "kashi/evaluator/receptions.h"
 #include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/hlo/ir/hlo_computation.h"
-#include "kashi/mpi/group_task.h"
-#include "kashi/mpi/rank_exchange.h"
+#include "kashi/mpi/rank_call.h"
+#include "kashi/mpi/rank_operation.h"
 #include "kashi/mpi/rank_transfers.h"
 #include "kashi/mpi/rank_watch.h"
 
 namespace kashi::internal {
 namespace {
 
-// Where a device is that calls MPI. Written by its thread, read by the one that looks after the run.
-class CallState {
- public:
-  void Begin(const HloInstruction* instruction, const RankParty* party) {
-    instruction_.store(instruction);
-    party_.store(party);
-    changes_.fetch_add(1);
-  }
-  void End() { changes_.fetch_add(1); }
-
-  // Adds the call that it is in, if it is in one.
-  void AddTo(RankWatch::Device* device) const {
-    const uint64_t changes = changes_.load();
-    const HloInstruction* const instruction = instruction_.load();
-    const RankParty* const party = party_.load();
-    MeetingPlace::State& state = device->state;
-    state.meetings += changes;
-    if (changes % 2 == 0 || changes_.load() != changes) return;
-    state.kind = MeetingPlace::State::Kind::kWaits;
-    state.instruction = instruction;
-    state.members = party->members;
-    device->group = party->id;
-  }
-
- private:
-  std::atomic<uint64_t> changes_{0};  // odd: in a call
-  std::atomic<const HloInstruction*> instruction_{nullptr};
-  std::atomic<const RankParty*> party_{nullptr};
-};
+// What a text begins with in the place of a program.
+constexpr char kRefuses[] = "refuses\n";
 
 // What the devices of a rank share during a run.
 struct RankRun {
-  GroupTaskContext context;
+  const GroupTaskContext& context;
   MeetingPlace* place;
   const RankGroups* groups;
   int64_t devices;
   bool checks_ways;  // devices may take different ways through the program
+  RankProgress* progress;
 };
 
 // A device of a rank.
 class RankDevice : public Device {
  public:
-  RankDevice(int64_t id, DeviceCounts counts, const RankRun& run, CallState* state)
+  RankDevice(int64_t id, DeviceCounts counts, const RankRun& run, WaitState* state)
       : Device(id, counts.replicas, counts.partitions), run_(run), state_(*state), transfers_(run.context) {}
 
   // Members that are all here meet as threads do.
@@ -78,40 +54,11 @@ class RankDevice : public Device {
     const absl::StatusOr<const RankGroup*> group = GroupOf(instruction, members);
     return group.ok() && (*group)->communicator != MPI_COMM_NULL;
   }
-  absl::StatusOr<std::vector<Value>> Perform(const CollectiveTask& task, std::vector<Value> operands) override {
-    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(task.instruction, task.members));
-    return Meet(task.instruction, *group, std::move(operands), [&](const Given& given) -> absl::StatusOr<Given> {
-      return GroupTask(run_.context, *group, task, given).Run();
-    });
-  }
-
-  absl::StatusOr<std::shared_ptr<const Given>> Exchange(const HloInstruction& collective,
-                                                        absl::Span<const int64_t> members,
-                                                        std::vector<Value> operands) override {
-    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(collective, members));
-    auto all = std::make_shared<Given>();
-    // The arrays of member i at i; each member here gets the list.
-    const auto exchange = [&](const Given& given) -> absl::StatusOr<Given> {
-      if (group->communicator == MPI_COMM_NULL) return given;
-      return ExchangeWithRanks(run_.context, *group, collective, given);
-    };
-    KASHI_ASSIGN_OR_RETURN(*all, MeetForAll(collective, *group, std::move(operands), exchange));
-    return std::shared_ptr<const Given>(std::move(all));
-  }
-
-  absl::StatusOr<std::vector<Value>> Combine(const HloInstruction& collective, absl::Span<const int64_t> members,
-                                             std::vector<Value> operands, CombineFunction combine) override {
-    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(collective, members));
-    const auto exchange_and_combine = [&](const Given& given) -> absl::StatusOr<Given> {
-      Given all = given;
-      if (group->communicator != MPI_COMM_NULL) {
-        KASHI_ASSIGN_OR_RETURN(all, ExchangeWithRanks(run_.context, *group, collective, given));
-      }
-      KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, combine(all));
-      return Given{std::move(combined)};
-    };
-    KASHI_ASSIGN_OR_RETURN(Given rows, MeetForAll(collective, *group, std::move(operands), exchange_and_combine));
-    return std::move(rows[0]);
+  absl::StatusOr<std::unique_ptr<PendingCollective>> Begin(CollectiveCall call) override {
+    KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(call.instruction, call.members));
+    if (group->communicator == MPI_COMM_NULL) return BeginMeeting(run_.place, id(), std::move(call));
+    return BeginRankCall({run_.context, run_.place, run_.progress, &state_, id(), run_.checks_ways}, *group,
+                         std::move(call));
   }
 
   Transfers transfers() const override { return Transfers::kChannels; }
@@ -129,23 +76,18 @@ class RankDevice : public Device {
   absl::StatusOr<Value> EndReceive(const HloInstruction& done, uint32_t number) override {
     KASHI_ASSIGN_OR_RETURN(const Reception reception, receptions_.End(done, number));
     if (reception.from == nullptr) return run_.place->EndReceive(id(), done, reception.here.get());
-    state_.Begin(&done, reception.from);
-    absl::StatusOr<Value> value = transfers_.EndReceive(done, *reception.from, reception.place);
-    state_.End();
-    return value;
+    const WaitState::Scope waits(&state_, done, done, *reception.from);
+    return transfers_.EndReceive(done, *reception.from, reception.place);
   }
   // At the end of the program: what this device has sent must be received.
   absl::Status FinishSends() {
     return transfers_.FinishSends([this](const HloInstruction& send, const RankRoute& route, const auto& f) {
-      state_.Begin(&send, &route);
-      const absl::Status status = f();
-      state_.End();
-      return status;
+      const WaitState::Scope waits(&state_, send, send, route);
+      return f();
     });
   }
 
  private:
-  using Call = absl::FunctionRef<absl::StatusOr<Given>(const Given& given)>;
   // From another rank, or from a device here.
   struct Reception {
     const RankRoute* from;
@@ -160,49 +102,8 @@ class RankDevice : public Device {
     return group;
   }
 
-  // Calls MPI for the members here.
-  absl::StatusOr<Given> CallMpi(const HloInstruction& instruction, const RankGroup& group, const Given& given,
-                                Call call) {
-    if (group.communicator == MPI_COMM_NULL) return call(given);  // all members are here
-    group.calls->fetch_add(1);
-    state_.Begin(&instruction, &group);
-    absl::StatusOr<Given> rows = Given();
-    if (run_.checks_ways) {
-      const absl::Status status = CheckSameInstruction(run_.context, group, instruction);
-      if (!status.ok()) rows = status;
-    }
-    if (rows.ok()) rows = call(given);
-    state_.End();
-    return rows;
-  }
-
-  // The rows that one member here makes of what all here give.
-  absl::StatusOr<Given> MeetForAll(const HloInstruction& instruction, const RankGroup& group,
-                                   std::vector<Value> operands, Call call) {
-    if (group.here.size() == 1) return CallMpi(instruction, group, Given{std::move(operands)}, call);
-    const auto combine = [&](MeetingPlace::Meeting& meeting) -> absl::Status {
-      KASHI_ASSIGN_OR_RETURN(meeting.combined, CallMpi(instruction, group, meeting.given, call));
-      // The operands belong to their devices alone again.
-      meeting.given.clear();
-      return absl::OkStatus();
-    };
-    const MeetingPlace::CombineFunction function = combine;
-    KASHI_ASSIGN_OR_RETURN(
-        const std::shared_ptr<const MeetingPlace::Meeting> meeting,
-        run_.place->Meet(id(), {instruction, group.members, group.here}, std::move(operands), &function));
-    return meeting->combined;
-  }
-
-  // The row of this device, or the only one.
-  absl::StatusOr<std::vector<Value>> Meet(const HloInstruction& instruction, const RankGroup& group,
-                                          std::vector<Value> operands, Call call) {
-    KASHI_ASSIGN_OR_RETURN(Given rows, MeetForAll(instruction, group, std::move(operands), call));
-    if (rows.size() == 1) return std::move(rows[0]);
-    return std::move(rows[absl::c_find(group.here, id()) - group.here.begin()]);
-  }
-
   const RankRun& run_;
-  CallState& state_;
+  WaitState& state_;
   absl::flat_hash_map<const HloInstruction*, const RankGroup*> groups_;
   RankTransfers transfers_;
   Receptions<Reception> receptions_;
@@ -237,12 +138,19 @@ absl::StatusOr<std::unique_ptr<MpiFabric>> MpiFabric::Make(MPI_Comm communicator
   return std::unique_ptr<MpiFabric>(new MpiFabric(std::move(world), options));
 }
 
+MpiFabric::~MpiFabric() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised == 0 && broken_.ok()) world_->Leave();
+}
+
 absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts counts) {
   const HloPrintOptions all;
   const std::string own = absl::StrCat("version " KASHI_VERSION, "\n", counts.ToString(), "\n",
                                        options_.deterministic ? "deterministic" : "", "\n", options_.most_count,
                                        "\nmodule ", module.name(), " ", module.GetFingerprint128(all));
   KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> texts, world_->GatherTexts(own));
+  KASHI_RETURN_IF_ERROR(FirstRefusal(texts));
   for (int r = 0; r < world_->size(); ++r) {
     if (texts[r] == texts[0]) continue;
     const auto shown = [](const std::string& text) {
@@ -254,6 +162,27 @@ absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts c
   return absl::OkStatus();
 }
 
+// The ranks that run it learn it where they compare programs, and those that refuse it, too, learn nothing new.
+absl::Status MpiFabric::Refuse(const absl::Status& error) {
+  if (!broken_.ok()) return error;
+  MessageWriter writer;
+  AddStatus(error, &writer);
+  KASHI_RETURN_IF_ERROR(world_->GatherTexts(absl::StrCat(kRefuses, writer.Finish())).status());
+  return error;
+}
+
+absl::Status MpiFabric::FirstRefusal(const std::vector<std::string>& texts) const {
+  for (int r = 0; r < world_->size(); ++r) {
+    absl::string_view text = texts[r];
+    if (!absl::ConsumePrefix(&text, kRefuses)) continue;
+    const std::string message(text);
+    MessageReader reader(message);
+    const absl::Status error = ReadStatus(&reader);
+    return WithMessage(error, absl::StrCat("rank ", r, ": ", error.message()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
                                   DeviceFunction f) {
   KASHI_RETURN_IF_ERROR(broken_);
@@ -261,12 +190,10 @@ absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, 
   KASHI_RETURN_IF_ERROR(groups_.Prepare(module, counts));
   const DeviceRange here = DevicesHere(counts.total());
   MeetingPlace place(here, limits.work.get());
-  const RankRun run = {{world_.get(), &types_, limits.memory, &place.has_failed(), options_.deterministic},
-                       &place,
-                       &groups_,
-                       counts.total(),
-                       DevicesMayPart(module)};
-  std::vector<CallState> states(here.count);
+  const GroupTaskContext tasks = {world_.get(), &types_, limits.memory, &place.has_failed(), options_.deterministic};
+  RankProgress progress;
+  const RankRun run = {tasks, &place, &groups_, counts.total(), DevicesMayPart(module), &progress};
+  std::vector<WaitState> states(here.count);
   const auto device_now = [&](int64_t device) {
     RankWatch::Device now{place.StateOf(device)};
     states[device - here.first].AddTo(&now);

@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -31,6 +33,9 @@ class MpiFabric final : public DeviceFabric {
   // Every rank of the communicator calls this, with the same options.
   static absl::StatusOr<std::unique_ptr<MpiFabric>> Make(MPI_Comm communicator, const MpiOptions& options);
 
+  // Every rank calls this, too. A rank that does it early leaves: others that compare programs get an error.
+  ~MpiFabric() override;
+
   MpiWorld& world() { return *world_; }
   MpiTypes& types() { return types_; }
   void set_options(const MpiOptions& options) { options_ = options; }
@@ -41,11 +46,13 @@ class MpiFabric final : public DeviceFabric {
   // that has failed.
   absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
                          DeviceFunction f) override;
+  absl::Status Refuse(const absl::Status& error) override;
 
  private:
   MpiFabric(std::unique_ptr<MpiWorld> world, const MpiOptions& options)
       : options_(options), world_(std::move(world)), groups_(world_.get()), mail_(world_.get()) {}
   absl::Status CheckSameProgram(const HloModule& module, DeviceCounts counts);
+  absl::Status FirstRefusal(const std::vector<std::string>& texts) const;
 
   MpiOptions options_;
   std::unique_ptr<MpiWorld> world_;

@@ -138,6 +138,8 @@ absl::StatusOr<std::vector<Literal>> MpiRanks::RunOnDevices(const HloModule& mod
   return kashi::RunOnDevices(module, std::move(arguments_of_devices), options, counts);
 }
 
+absl::Status MpiRanks::Refuse(const absl::Status& error) { return fabric_->Refuse(error); }
+
 absl::Status MpiRanks::GatherToFirst(const Shape& shape, std::vector<Literal>* results) {
   MpiWorld& world = fabric_->world();
   const auto devices = static_cast<int64_t>(results->size());

@@ -38,6 +38,8 @@ class MpiRanks {
   // The communicator as MPI_Comm_c2f gives it (mpi4py: comm.py2f()), so that this header needs no MPI. It is copied.
   // FAILED_PRECONDITION if MPI is not initialised with MPI_THREAD_SERIALIZED or more.
   static absl::StatusOr<std::unique_ptr<MpiRanks>> Make(int communicator, const MpiOptions& options = {});
+  // Every rank destroys its object. One that does it while others begin a run leaves them: RunOnDevices and the other
+  // functions end there with UNAVAILABLE and the name of this rank. Otherwise it waits up to ten seconds for them.
   ~MpiRanks();
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;
@@ -54,11 +56,15 @@ class MpiRanks {
   internal::DeviceFabric* fabric();
 
   // RunOnDevices (device_group.h) on all ranks. Reads the arguments of this rank's devices; only their results are set.
-  // The first error of any rank is the result on all of them; after that, these ranks run nothing more.
+  // The first error of any rank is the result on all of them; after that, these ranks run nothing more. If one has
+  // wrong arguments, so that its run does not begin, the others get its error and its name, and can run again.
   absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                     std::vector<std::vector<Literal>> arguments_of_devices,
                                                     EvaluationOptions options = {},
                                                     std::optional<DeviceCounts> counts = std::nullopt);
+  // Instead of RunOnDevices, for a rank that cannot read the program or its arguments: the run of the others does not
+  // begin, and ends with this error and the name of this rank. Returns the error.
+  absl::Status Refuse(const absl::Status& error);
   // Gives rank 0 the results of all devices, which have this shape. Others keep theirs.
   absl::Status GatherToFirst(const Shape& shape, std::vector<Literal>* results);
   // The texts of all ranks, by rank, each up to 1 MiB.

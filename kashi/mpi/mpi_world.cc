@@ -15,6 +15,9 @@ namespace {
 // data only while it is called, so the sleep is short and begins late.
 constexpr int64_t kBusyTests = 2000, kEagerTests = 200'000;
 constexpr std::chrono::microseconds kNap(20);
+// The size of the text of a rank that has left, and how long that one waits for others to see it.
+constexpr int kHasLeft = -1;
+constexpr std::chrono::seconds kMostLeaving(10);
 
 }  // namespace
 
@@ -96,27 +99,58 @@ void MpiWorld::Keep(std::shared_ptr<const void> memory) {
   kept->push_back(std::move(memory));
 }
 
-absl::StatusOr<std::vector<std::string>> MpiWorld::GatherTexts(const std::string& own) {
-  const int own_size = static_cast<int>(std::min<size_t>(own.size(), size_t{1} << 20));
-  std::vector<int> sizes(size_), begins(size_);
-  std::vector<MPI_Request> requests(1);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    KASHI_RETURN_IF_MPI_ERROR(MPI_Iallgather, &own_size, 1, MPI_INT, sizes.data(), 1, MPI_INT, control_,
-                              requests.data());
+absl::Status MpiWorld::BeginSizes(const std::shared_ptr<Sizes>& sizes, std::vector<MPI_Request>* requests) {
+  sizes->all.resize(size_);
+  requests->resize(1);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  KASHI_RETURN_IF_MPI_ERROR(MPI_Iallgather, &sizes->own, 1, MPI_INT, sizes->all.data(), 1, MPI_INT, control_,
+                            requests->data());
+  return absl::OkStatus();
+}
+
+void MpiWorld::Leave() {
+  if (!left_.ok() || has_abandoned()) return;
+  const auto sizes = std::make_shared<Sizes>(Sizes{kHasLeft, {}});
+  std::vector<MPI_Request> requests;
+  if (!BeginSizes(sizes, &requests).ok()) return set_abandoned();
+  const auto end = std::chrono::steady_clock::now() + kMostLeaving;
+  for (int64_t tests = 0;; ++tests) {
+    int done = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (MPI_Test(requests.data(), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) done = 0;
+    }
+    if (done != 0) return;
+    if (std::chrono::steady_clock::now() > end) break;
+    Pause(tests);
   }
+  set_abandoned();
+  Keep(sizes);
+}
+
+absl::StatusOr<std::vector<std::string>> MpiWorld::GatherTexts(const std::string& own) {
+  KASHI_RETURN_IF_ERROR(left_);
+  const int own_size = static_cast<int>(std::min<size_t>(own.size(), size_t{1} << 20));
+  const auto sizes = std::make_shared<Sizes>(Sizes{own_size, {}});
+  std::vector<MPI_Request> requests;
+  KASHI_RETURN_IF_ERROR(BeginSizes(sizes, &requests));
   KASHI_RETURN_IF_ERROR(Wait(&requests, nullptr));
-  std::partial_sum(sizes.begin(), sizes.end() - 1, begins.begin() + 1);
-  std::string all(static_cast<size_t>(begins.back()) + static_cast<size_t>(sizes.back()), '\0');
+  for (int r = 0; r < size_ && left_.ok(); ++r) {
+    if (sizes->all[r] == kHasLeft) left_ = Unavailable("rank %d has left: it takes part in nothing more", r);
+  }
+  KASHI_RETURN_IF_ERROR(left_);
+  std::vector<int> begins(size_);
+  std::partial_sum(sizes->all.begin(), sizes->all.end() - 1, begins.begin() + 1);
+  std::string all(static_cast<size_t>(begins.back()) + static_cast<size_t>(sizes->all.back()), '\0');
   requests.resize(1);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    KASHI_RETURN_IF_MPI_ERROR(MPI_Iallgatherv, own.data(), own_size, MPI_CHAR, all.data(), sizes.data(), begins.data(),
-                              MPI_CHAR, control_, requests.data());
+    KASHI_RETURN_IF_MPI_ERROR(MPI_Iallgatherv, own.data(), own_size, MPI_CHAR, all.data(), sizes->all.data(),
+                              begins.data(), MPI_CHAR, control_, requests.data());
   }
   KASHI_RETURN_IF_ERROR(Wait(&requests, nullptr));
   std::vector<std::string> texts;
-  for (int r = 0; r < size_; ++r) texts.push_back(all.substr(static_cast<size_t>(begins[r]), sizes[r]));
+  for (int r = 0; r < size_; ++r) texts.push_back(all.substr(static_cast<size_t>(begins[r]), sizes->all[r]));
   return texts;
 }
 

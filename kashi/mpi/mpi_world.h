@@ -53,8 +53,13 @@ class MpiWorld {
   bool has_abandoned() const { return has_abandoned_.load(); }
   void set_abandoned() { has_abandoned_.store(true); }
 
-  // The texts of all ranks, by rank. Every rank calls this. Waits as long as it takes.
+  // The texts of all ranks, by rank. Every rank calls this. Waits as long as it takes. UNAVAILABLE, with the name of a
+  // rank, if that one calls Leave instead; then this is the result of all later calls, too.
   absl::StatusOr<std::vector<std::string>> GatherTexts(const std::string& own);
+
+  // Instead of GatherTexts, for a rank that calls nothing more: others do not wait for it. Returns when all have called
+  // one of the two, but after some seconds in any case.
+  void Leave();
 
   // Lets others run between two tests of a wait. `tests`: how many there were.
   void Pause(int64_t tests) const;
@@ -62,11 +67,18 @@ class MpiWorld {
  private:
   MpiWorld() = default;
   absl::Status Init(MPI_Comm comm);
+  // The sizes of all texts. `own`: kHasLeft for none.
+  struct Sizes {
+    int own;
+    std::vector<int> all;
+  };
+  absl::Status BeginSizes(const std::shared_ptr<Sizes>& sizes, std::vector<MPI_Request>* requests);
 
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, ranks_of_machine_ = 1;
   bool is_crowded_ = false;  // more ranks than processors: a thread that waits lets others run at once
   int64_t most_count_ = 0;
+  absl::Status left_;  // a rank has left
   std::mutex mutex_;
   std::atomic<bool> has_abandoned_{false};
 };

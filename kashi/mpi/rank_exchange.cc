@@ -5,12 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "kashi/array/dimension_vector.h"
-#include "kashi/base/fingerprint.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
-#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/mpi/mpi_world.h"
 
 namespace kashi::internal {
@@ -71,38 +68,11 @@ absl::StatusOr<std::vector<Value>> ReadMember(const std::shared_ptr<const void>&
   return values;
 }
 
-// Calls MPI, and waits. A call that is not complete when the run ends leaves `memory` to MPI.
-template <typename Call>
-absl::Status CallAndWait(const GroupTaskContext& context, const char* name, std::shared_ptr<const void> memory,
-                         const Call& call) {
-  std::vector<MPI_Request> requests(1);
-  {
-    const std::lock_guard<std::mutex> lock(context.world->mutex());
-    KASHI_RETURN_IF_ERROR(MpiStatus(call(requests.data()), name));
-  }
-  const absl::Status status = context.world->Wait(&requests, context.stop);
-  if (!status.ok()) context.world->Keep(std::move(memory));
-  return status;
-}
-
-// The numbers of all ranks of the group.
-absl::StatusOr<std::vector<int64_t>> GatherIntegers(const GroupTaskContext& context, const RankGroup& group,
-                                                    int64_t own) {
-  struct Memory {
-    int64_t own;
-    std::vector<int64_t> all;
-  };
-  const auto memory = std::make_shared<Memory>(Memory{own, std::vector<int64_t>(group.ranks.size())});
-  KASHI_RETURN_IF_ERROR(CallAndWait(context, "MPI_Iallgather", memory, [&](MPI_Request* request) {
-    return MPI_Iallgather(&memory->own, 1, MPI_INT64_T, memory->all.data(), 1, MPI_INT64_T, group.communicator,
-                          request);
-  }));
-  return memory->all;
-}
+}  // namespace
 
 // Where the lines of the ranks are, in units of so many lines that MPI can count them.
-struct Layout {
-  Layout(const std::vector<int64_t>& lines, int64_t most_count) {
+struct RankExchange::Lines {
+  Lines(const std::vector<int64_t>& lines, int64_t most_count) {
     int64_t total = 0;
     for (const int64_t of_rank : lines) total += of_rank;
     while (total / unit + static_cast<int64_t>(lines.size()) > most_count && unit < (int64_t{1} << 20)) unit *= 2;
@@ -115,59 +85,44 @@ struct Layout {
   int64_t unit = 1;  // in lines
   int64_t units = 0;
   std::vector<int> counts, begins;  // by rank
+  Value bytes;
 };
 
-}  // namespace
-
-absl::StatusOr<Given> ExchangeWithRanks(const GroupTaskContext& context, const RankGroup& group,
-                                        const HloInstruction& instruction, const Given& given) {
-  for (const std::vector<Value>& values : given) {
+absl::Status RankExchange::BeginCalls() {
+  for (const std::vector<Value>& values : given_) {
     for (const Value& value : values) {
-      if (!value.is_array()) return Unimplemented("%s: an operand that is not an array", instruction.name());
+      if (!value.is_array()) return Unimplemented("%s: an operand that is not an array", instruction_.name());
     }
   }
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> lines, GatherIntegers(context, group, LinesOf(given)));
-  struct Memory {
-    Layout layout;
-    Value lines;
-  };
-  const auto memory = std::make_shared<Memory>(Memory{Layout(lines, context.world->most_count()), Value()});
-  const Layout& layout = memory->layout;
-  const int64_t unit_bytes = layout.unit * kLine;
-  KASHI_ASSIGN_OR_RETURN(memory->lines,
-                         Value::MakeArray(MakeDenseShape(U8, {layout.units * unit_bytes}), context.memory));
-  char* const all = memory->lines.mutable_bytes();
-  Write(given, all + layout.begins[group.own] * unit_bytes);
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  {
-    const std::lock_guard<std::mutex> lock(context.world->mutex());
-    KASHI_ASSIGN_OR_RETURN(type, context.types->Bytes(unit_bytes));
-  }
-  KASHI_RETURN_IF_ERROR(CallAndWait(context, "MPI_Iallgatherv", memory, [&](MPI_Request* request) {
-    return MPI_Iallgatherv(MPI_IN_PLACE, 0, type, all, layout.counts.data(), layout.begins.data(), type,
-                           group.communicator, request);
-  }));
-  Given result(group.size());
-  for (int64_t r = 0; r < group.rank_count(); ++r) {
-    const char* at = all + layout.begins[r] * unit_bytes;
-    for (const int64_t position : group.positions[r]) {
-      KASHI_ASSIGN_OR_RETURN(result[position], ReadMember(memory, &at));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const std::vector<int64_t>> counts, GatherIntegers(LinesOf(given_)));
+  Then([this, counts] { return GatherLines(*counts); });
+  return absl::OkStatus();
+}
+
+absl::Status RankExchange::GatherLines(const std::vector<int64_t>& counts) {
+  lines_ = std::make_shared<Lines>(counts, context_.world->most_count());
+  const int64_t unit_bytes = lines_->unit * kLine;
+  KASHI_ASSIGN_OR_RETURN(lines_->bytes,
+                         Value::MakeArray(MakeDenseShape(U8, {lines_->units * unit_bytes}), context_.memory));
+  char* const all = lines_->bytes.mutable_bytes();
+  Write(given_, all + lines_->begins[group_.own] * unit_bytes);
+  KASHI_ASSIGN_OR_RETURN(const MPI_Datatype type, BytesType(unit_bytes));
+  Keep(lines_);
+  return Issue("MPI_Iallgatherv", [&](MPI_Request* request) {
+    return MPI_Iallgatherv(MPI_IN_PLACE, 0, type, all, lines_->counts.data(), lines_->begins.data(), type,
+                           group_.communicator, request);
+  });
+}
+
+absl::StatusOr<Given> RankExchange::Results(const CollectiveTask*) {
+  Given result(group_.size());
+  for (int64_t r = 0; r < group_.rank_count(); ++r) {
+    const char* at = lines_->bytes.bytes() + lines_->begins[r] * lines_->unit * kLine;
+    for (const int64_t position : group_.positions[r]) {
+      KASHI_ASSIGN_OR_RETURN(result[position], ReadMember(lines_, &at));
     }
   }
   return result;
-}
-
-absl::Status CheckSameInstruction(const GroupTaskContext& context, const RankGroup& group,
-                                  const HloInstruction& instruction) {
-  FingerprintBuilder identity;
-  identity.Append(absl::StrCat(instruction.parent()->name(), "/", instruction.name()));
-  const auto own = static_cast<int64_t>(identity.Finish().low);
-  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> all, GatherIntegers(context, group, own));
-  if (std::all_of(all.begin(), all.end(), [own](int64_t other) { return other == own; })) return absl::OkStatus();
-  return FailedPrecondition(
-      "%s: other devices of its group are at another instruction: the devices have taken different ways through the "
-      "program",
-      instruction.name());
 }
 
 }  // namespace kashi::internal

@@ -1,29 +1,38 @@
-// An exchange in which every member gets the arrays of all others, of whatever sizes: for operations whose arrays have
-// dynamic sizes, and for those that no group task does (group_task.h).
+// RankExchange: every member gets the arrays of all others, of whatever sizes. For operations whose arrays have dynamic
+// sizes, and for those that no group task does (group_task.h).
 #ifndef KASHI_MPI_RANK_EXCHANGE_H_
 #define KASHI_MPI_RANK_EXCHANGE_H_
 
-#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
-#include "kashi/mpi/group_task.h"
-#include "kashi/mpi/rank_group.h"
+#include "kashi/mpi/rank_task.h"
 
 namespace kashi::internal {
 
-// `given[i]`: the arrays of the i-th member here. The result: those of all members, by position, which must not be
-// written.
-absl::StatusOr<Given> ExchangeWithRanks(const GroupTaskContext& context, const RankGroup& group,
-                                        const HloInstruction& instruction, const Given& given);
+// The results: the arrays of all members, by position, which must not be written.
+class RankExchange final : public RankTask {
+ public:
+  RankExchange(const GroupTaskContext& context, const RankGroup& group, const HloInstruction& instruction, Given given)
+      : RankTask(context, group, std::move(given)), instruction_(instruction) {}
 
-// FAILED_PRECONDITION if members are at different instructions. For programs whose devices may take different ways:
-// what MPI does with calls that do not match is not defined.
-absl::Status CheckSameInstruction(const GroupTaskContext& context, const RankGroup& group,
-                                  const HloInstruction& instruction);
+ private:
+  struct Lines;
+
+  absl::Status BeginCalls() override;
+  absl::Status GatherLines(const std::vector<int64_t>& counts);
+  absl::StatusOr<Given> Results(const CollectiveTask* task) override;
+
+  const HloInstruction& instruction_;
+  std::shared_ptr<Lines> lines_;
+};
 
 }  // namespace kashi::internal
 

@@ -9,6 +9,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
+#include "kashi/mpi/rank_operation.h"
 
 namespace kashi::internal {
 
@@ -126,6 +127,7 @@ absl::Status RankGroups::Make(const Key& key) {
     KASHI_RETURN_IF_MPI_ERROR(MPI_Group_incl, all, static_cast<int>(group->ranks.size()), group->ranks.data(), &chosen);
     KASHI_RETURN_IF_MPI_ERROR(MPI_Comm_create_group, world_.data(), chosen, /*tag=*/0, &group->communicator);
     MPI_Comm_set_errhandler(group->communicator, MPI_ERRORS_RETURN);
+    group->queue = std::make_shared<RankQueue>();
     MPI_Group_free(&chosen);
     MPI_Group_free(&all);
   }

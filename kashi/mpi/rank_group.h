@@ -25,6 +25,8 @@
 
 namespace kashi::internal {
 
+struct RankQueue;
+
 DeviceRange DevicesOfRank(int64_t devices, int64_t ranks, int64_t rank);
 int64_t RankOfDevice(int64_t devices, int64_t ranks, int64_t device);
 
@@ -47,6 +49,7 @@ struct RankGroup : RankParty {
   bool is_in_order = true;                // positions[0], positions[1] … one after the other are 0, 1, 2 …
   bool has_one_each = true;               // one member on each rank
   MPI_Comm communicator = MPI_COMM_NULL;  // null: all members are here
+  std::shared_ptr<RankQueue> queue;       // of the communicator (rank_operation.h)
 
   int64_t size() const { return static_cast<int64_t>(members.size()); }
   int64_t rank_count() const { return static_cast<int64_t>(ranks.size()); }

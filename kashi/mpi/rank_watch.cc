@@ -21,7 +21,7 @@ constexpr int64_t kMostSilentTicks = 3000;  // a minute
 
 // A device as its rank describes it.
 struct DeviceLine {
-  int64_t device, kind, meetings, group;
+  int64_t device, kind, meetings, group, call;
   std::string wait;  // "waits at all-reduce.3 of devices {0,1}"
 };
 
@@ -39,6 +39,7 @@ struct RankReport {
       line.kind = reader.ReadNumber();
       line.meetings = reader.ReadNumber();
       line.group = reader.ReadNumber();
+      line.call = reader.ReadNumber();
       line.wait = reader.ReadText();
       devices.push_back(std::move(line));
     }
@@ -47,7 +48,7 @@ struct RankReport {
   std::vector<DeviceLine> devices;
 };
 
-// Whether all ranks of a group have come to the call at which this rank is: then data is on its way.
+// Whether all ranks of a group have come to this call: then data is on its way.
 bool HaveAllCome(const std::vector<RankReport>& reports, int64_t group, int64_t call) {
   return absl::c_all_of(reports, [&](const RankReport& report) {
     const auto found = report.calls.find(group);
@@ -247,7 +248,8 @@ void RankWatch::CheckForDeadlock() {
   for (int r = 0; r < world_.size(); ++r) {
     for (const DeviceLine& line : reports[r].devices) {
       if (IsKind(line, MeetingPlace::State::Kind::kRuns)) return;
-      if (line.group != 0 && HaveAllCome(reports, line.group, reports[r].calls[line.group])) return;
+      if (line.group != 0 && HaveAllCome(reports, line.group, line.call > 0 ? line.call : reports[r].calls[line.group]))
+        return;
       const bool waits = IsKind(line, MeetingPlace::State::Kind::kWaits);
       any_waits = any_waits || waits;
       texts.push_back(absl::StrCat("device ", line.device, " (rank ", r, ") ", waits ? line.wait : "has finished"));
@@ -266,7 +268,9 @@ std::string RankWatch::Situation() const {
     const Device device = run_.device(id);
     const bool waits = device.state.kind == MeetingPlace::State::Kind::kWaits;
     writer.Add(id).Add(static_cast<int64_t>(device.state.kind)).Add(static_cast<int64_t>(device.state.meetings));
-    writer.Add(device.group).Add(waits ? DescribeWait(*device.state.instruction, device.state.members) : "");
+    writer.Add(device.group).Add(device.call);
+    const MeetingPlace::State& state = device.state;
+    writer.Add(waits ? DescribeWait(*state.instruction, *state.begun_at, state.members) : "");
   }
   return writer.Finish();
 }

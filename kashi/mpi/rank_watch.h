@@ -26,10 +26,12 @@ namespace kashi::internal {
 
 class RankWatch {
  public:
-  // What a device here is doing. `group`: the id of the group with which it has called MPI, if it has.
+  // What a device here is doing. `group`: the id of the group of the operation for which it waits, if other ranks have
+  // a part in it; `call`: the number of that operation, 0: the last one of the group.
   struct Device {
     MeetingPlace::State state;
     int64_t group = 0;
+    int64_t call = 0;
   };
   struct Run {
     int64_t number;  // of the run: messages of earlier ones do not count

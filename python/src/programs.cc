@@ -1,5 +1,6 @@
 // kashi.compile and kashi.evaluate: programs on NumPy arrays, without the GIL.
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "arrays.h"
 #include "callbacks.h"
@@ -206,12 +208,9 @@ class Program {
     return ArraysOf(RunWith(std::move(options), &callbacks, ValuesOf(arguments)));
   }
 
-  nb::list RunOnDevices(nb::handle arguments_of_devices, nb::handle ranks) const {
-    internal::DeviceFabric* const fabric = FabricOf(ranks);
-    const DeviceCounts counts = {1, static_cast<int64_t>(nb::len(arguments_of_devices))};
-    const auto is_here = [&](size_t device) {
-      return fabric == nullptr || fabric->Runs(static_cast<int64_t>(device), counts);
-    };
+  // `is_here`: whether this process runs the device. The others have no arguments.
+  std::vector<std::vector<Literal>> LiteralsOfDevices(nb::handle arguments_of_devices,
+                                                      absl::FunctionRef<bool(size_t device)> is_here) const {
     std::vector<std::vector<Literal>> literals;
     for (const nb::handle arguments : arguments_of_devices) {
       std::vector<Literal> converted;
@@ -230,6 +229,27 @@ class Program {
                                     literals.size(), " got ", nb::len(arguments)));
       }
       literals.push_back(std::move(converted));
+    }
+    return literals;
+  }
+
+  nb::list RunOnDevices(nb::handle arguments_of_devices, nb::handle ranks) const {
+    internal::DeviceFabric* const fabric = FabricOf(ranks);
+    DeviceCounts counts;
+    const auto is_here = [&](size_t device) {
+      return fabric == nullptr || fabric->Runs(static_cast<int64_t>(device), counts);
+    };
+    std::vector<std::vector<Literal>> literals;
+    try {
+      counts.partitions = static_cast<int64_t>(nb::len(arguments_of_devices));
+      literals = LiteralsOfDevices(arguments_of_devices, is_here);
+    } catch (const std::exception& error) {
+      if (fabric != nullptr) {
+        const absl::Status status = absl::InvalidArgumentError(error.what());
+        const nb::gil_scoped_release release;
+        fabric->Refuse(status).IgnoreError();  // the other ranks do not wait
+      }
+      throw;
     }
     Callbacks callbacks;
     const Interrupts interrupts;

@@ -38,6 +38,23 @@ try:
 except RuntimeError as error:
     assert "another program" in str(error), error
     print("refused")
+# One rank has bad arguments, then it ends early, because of a module that it cannot read. The other does not wait.
+try:
+    program.run_on_devices([["text"]] * 3 if ranks.rank == 1 else arguments, ranks)
+except (TypeError, ValueError) as error:
+    assert ranks.rank == 1 or "rank 1: " in str(error), error
+    print("not begun")
+assert program.run_on_devices(arguments, ranks)[here[0]].tolist() == [3, 3]
+if ranks.rank == 1:
+    try:
+        kashi.parse("ENTRY {{")
+    except kashi.ParseError:
+        raise SystemExit
+try:
+    program.run_on_devices(arguments, ranks)
+except RuntimeError as error:
+    assert "rank 1 has left" in str(error), error
+    print("left alone")
 """
 
 
@@ -63,4 +80,5 @@ def test_on_ranks(tmp_path):
     run = subprocess.run(["mpirun", "-n", "2", "--oversubscribe", sys.executable, str(script)], env=environment,
                          capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.count("refused") == 2, run.stdout
+    assert run.stdout.count("refused") == 2 and run.stdout.count("not begun") == 2, run.stdout
+    assert run.stdout.count("left alone") == 1, run.stdout

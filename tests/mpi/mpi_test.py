@@ -3,6 +3,7 @@
 
   random programs    results equal those of threads, bit for bit (random_programs.cc)
   the corpus         what XLA partitioned gives what XLA computed
+  two halves         a device that begins an operation does other work, and waits only where it ends it
   faults             different programs, an error of one rank, devices that wait for ever, a rank that is killed
 
 Skipped, with exit status 77, where mpirun is missing. --long takes minutes: more programs, more kills.
@@ -139,11 +140,115 @@ def test_global_program(options, folder):
         parts = [(directory / f"dev{d}" / "out0.npy").read_bytes() for d in range(4)]
         check(parts == [(folder / "split" / f"dev{d}" / "out0.npy").read_bytes() for d in range(4)],
               f"{ranks} ranks write their parts")
+    test_parts_of_inputs(options, folder)
     blocked = folder / "blocked"
     blocked.mkdir()
     (blocked / "dev3").write_text("no directory")
     status, out, err = run(2, command + [blocked, "--split-outputs"])
     check(status not in (0, None) and "rank 1: " in err and "dev3" in err, "a rank cannot write", out, err)
+
+
+# A rank reads only its part of an input: what it reads is counted by the system, for a shell that starts it.
+def test_parts_of_inputs(options, folder):
+    rows, columns, ranks = 64, 1 << 20, 4
+    big = folder / "big.npy"
+    header = f"{{'descr': '|i1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}".ljust(117) + "\n"
+    with open(big, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        file.truncate(file.tell() + rows * columns)
+    program = folder / "big.hlo"
+    program.write_text(f"HloModule m, num_partitions={rows}\n"
+                       f"ENTRY e {{ x = s8[{rows},{columns}] parameter(0), sharding={{devices=[{rows},1]<=[{rows}]}}\n"
+                       f" ROOT s = s8[{rows},1] slice(x), slice={{[0:{rows}], [0:1]}},"
+                       f" sharding={{devices=[{rows},1]<=[{rows}]}} }}\n")
+    script = folder / "counted"
+    script.write_text(f"#!/bin/bash\n{options.kashi} run {program} --partition --input {big} >/dev/null || exit 1\n"
+                      f"while read name bytes; do [ $name = rchar: ] && echo $bytes; done < /proc/$$/io\nexit 0\n")
+    script.chmod(0o755)
+    status, out, err = run(ranks, [script])
+    if not pathlib.Path("/proc/self/io").exists():
+        print("this system does not count what a process reads")
+        return
+    counts = [int(line) for line in out.split()]
+    part = rows * columns // ranks
+    # Besides: the program and its libraries.
+    check(status == 0 and len(counts) == ranks and all(part <= count < 2 * part for count in counts),
+          f"each of {ranks} ranks reads its part of an input, {part} bytes", counts, out, err)
+
+
+# `kind` send: device 1 begins an operation when it has what device 0 sends after it has begun it. end: device 0 ends it
+# when it has what device 1 sends after it has ended it.
+def two_halves(kind, replicas, size, scheduled):
+    pairs, steps = {
+        "send": ("{{0,1}}", " b = $A conditional(i, p, p), branch_computations={keep, take}\n"
+                 " s = $A all-reduce-start(b), replica_groups={}, to_apply=add\n"
+                 " a = $A conditional(i, p, p, p), branch_computations={give, keep, keep}\n"
+                 " d = $A all-reduce-done(s)\n ROOT r = ($A, $A) tuple(d, a) }\n"),
+        "end": ("{{1,0}}", " s = $A all-reduce-start(p), replica_groups={}, to_apply=add\n"
+                " a = $A conditional(i, p, p), branch_computations={take, keep}\n d = $A all-reduce-done(s)\n"
+                " z = $A conditional(i, d, d, d), branch_computations={keep, give, keep}\n"
+                " ROOT r = ($A, $A, $A) tuple(d, a, z) }\n"),
+    }[kind]
+    text = (f"HloModule m, replica_count={replicas}{', is_scheduled=true' if scheduled else ''}\n" + ADD +
+            "keep { x = $A parameter(0)\n ROOT r = $A copy(x) }\n"
+            "give { x = $A parameter(0)\n t = token[] after-all()\n s = ($A, u32[], token[]) send(x, t), $C\n"
+            " e = token[] send-done(s), channel_id=1\n ROOT v = $A negate(x) }\n"
+            "take { x = $A parameter(0)\n t = token[] after-all()\n r = ($A, u32[], token[]) recv(t), $C\n"
+            " d = ($A, token[]) recv-done(r), channel_id=1\n ROOT v = $A get-tuple-element(d), index=0 }\n"
+            "ENTRY e { p = $A parameter(0)\n id = u32[] replica-id()\n i = s32[] convert(id)\n" + steps)
+    return text.replace("$A", f"f32[{size}]").replace(
+        "$C", f"channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={pairs}}}")
+
+
+# Programs that would wait for ever if a device waited where it begins an operation, or moved it on only where it ends it.
+def test_two_halves(options, folder):
+    for i, (kind, size, ranks) in enumerate((kind, size, ranks) for kind in ("send", "end") for size in (4, 200000)
+                                            for ranks in (1, 2, 3)):
+        program = folder / f"halves{i}.hlo"
+        program.write_text(two_halves(kind, ranks if i % 2 else 4, size, scheduled=i % 3 == 0))
+        engine = ("cpu", "evaluator")[i % 2] if options.has_cpu else "evaluator"
+        command = [options.kashi, "run", program, "--engine", engine, "--random", "normal", "--deterministic"]
+        if ranks == 1 and i % 2:
+            continue  # one device
+        status, alone, err = run(1, command)
+        check(status == 0, f"two halves, {kind}, {size}, alone", alone, err)
+        status, out, err = run(ranks, command, 60)
+        check(status == 0 and out == alone, f"two halves, {kind}, {size} elements, {ranks} ranks, {engine}", status, out,
+              alone, err)
+    between = folder / "between.hlo"
+    between.write_text("HloModule m, replica_count=4\n" + ADD +
+                       "body { p = f32[] parameter(0)\n o = f32[] constant(1)\n ROOT r = f32[] add(p, o) }\n"
+                       "condition { p = f32[] parameter(0)\n z = f32[] constant(0)\n"
+                       " ROOT c = pred[] compare(p, z), direction=GE }\n"
+                       "ENTRY e { p = f32[] constant(0)\n i = u32[] replica-id()\n three = u32[] constant(3)\n"
+                       " here = pred[] compare(i, three), direction=EQ\n minus = f32[] constant(-1)\n"
+                       " first = f32[] select(here, p, minus)\n"
+                       " s = f32[] all-reduce-start(p), replica_groups={}, to_apply=add\n"
+                       " w = f32[] while(first), condition=condition, body=body\n"
+                       " d = f32[] all-reduce-done(s)\n ROOT r = (f32[], f32[]) tuple(d, w) }\n")
+    status, out, err = run(3, [options.kashi, "run", between, "--max-iterations", "100", "--engine", "evaluator"], 60)
+    check(status not in (0, None) and "rank 2: device 3" in err and "iteration limit (100)" in err,
+          "an error of one device between two halves", out, err)
+    never = folder / "never.hlo"
+    never.write_text("HloModule m, replica_count=3\n" + ADD +
+                     "one { p = f32[4] parameter(0)\n ROOT n = f32[4] negate(p) }\n"
+                     "two { p = f32[4] parameter(0)\n s = f32[4] all-reduce-start(p), replica_groups={}, to_apply=add\n"
+                     " ROOT d = f32[4] all-reduce-done(s) }\n"
+                     "ENTRY e { p = f32[4] parameter(0)\n i = u32[] replica-id()\n c = u32[] constant(1)\n"
+                     " x = pred[] compare(i, c), direction=EQ\n"
+                     " ROOT r = f32[4] conditional(x, p, p), true_computation=one, false_computation=two }\n")
+    for ranks in (1, 2, 3):
+        status, out, err = run(ranks, [options.kashi, "run", never], 60)
+        check(status not in (0, None) and "waits at d, begun at s, of devices {0,1,2}" in err,
+              f"devices that wait for ever name both halves, {ranks} ranks", status, out, err)
+    return between
+
+
+def test_early_errors(options):
+    for ranks in (2, 3):
+        status, out, err = run(ranks, [options.early_errors], 60)
+        check(status == 0 and out.count(": ok") == 5 * ranks - 1 and "FAILED" not in out,
+              f"a rank that cannot begin, of {ranks}", status, out, err)
 
 
 def test_faults(options, folder):
@@ -219,7 +324,7 @@ def kill_one(process, seconds, rng):
 
 # A rank that is killed ends all others soon, and leaves no wrong or half file. Every other program ends by itself, soon
 # after it was killed or before, and writes long files; the others never end.
-def test_kills(options, folder, loop):
+def test_kills(options, folder, loop, between):
     rng = random.Random(options.seed)
     write = folder / "write.hlo"
     write.write_text("HloModule m, replica_count=4\n" + ADD.replace("f32", "s32") + "ENTRY e { p = s32[3000000] parameter(0)\n"
@@ -233,8 +338,9 @@ def test_kills(options, folder, loop):
     for i in range(options.times):
         ranks = rng.choice((2, 3, 4))
         writes = i % 2 == 1
+        endless = loop if i % 4 == 0 else between  # the second: killed between two halves
         directory = folder / f"killed{i}"
-        process = mpirun(ranks, [options.kashi, "run", write if writes else loop, "--output-dir", directory, "--engine",
+        process = mpirun(ranks, [options.kashi, "run", write if writes else endless, "--output-dir", directory, "--engine",
                                  "evaluator"])
         was_killed = kill_one(process, rng.uniform(0, duration) if writes else rng.uniform(0.1, 1.5), rng)
         begin = time.monotonic()
@@ -256,6 +362,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kashi", required=True)
     parser.add_argument("--random-programs", required=True)
+    parser.add_argument("--early-errors", required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="run only tests whose name contains this")
     parser.add_argument("--long", action="store_true")
@@ -281,7 +388,9 @@ def main():
             test_output(options, folder)
             test_global_program(options, folder)
             loop = test_faults(options, folder)
-            test_kills(options, folder, loop)
+            between = test_two_halves(options, folder)
+            test_early_errors(options)
+            test_kills(options, folder, loop, between)
     print(f"{len(failures)} failed" if failures else "all passed")
     return 1 if failures else 0
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -24,9 +25,15 @@ class ProgramMaker {
   explicit ProgramMaker(const RandomProgramOptions& options) : options_(options), random_(options.seed) {}
 
   std::string Make() {
-    for (int i = 0; i < options_.operations; ++i) AddOperation();
-    std::string text = absl::StrCat("HloModule random_", options_.seed, ", replica_count=", options_.replicas,
-                                    ", num_partitions=", options_.partitions, "\n", computations_, "ENTRY e {\n");
+    for (int i = 0; i < options_.operations; ++i) {
+      AddOperation();
+      if (Flip()) AddWork();
+      while (Flip() && !begun_.empty()) EndOne();
+    }
+    while (!begun_.empty()) EndOne();
+    std::string text = absl::StrCat("HloModule random_", options_.seed, Flip() ? ", is_scheduled=true" : "",
+                                    ", replica_count=", options_.replicas, ", num_partitions=", options_.partitions,
+                                    "\n", computations_, "ENTRY e {\n");
     absl::StrAppend(&text, body_, "  ROOT t = (", absl::StrJoin(shapes_, ", "), ") tuple(",
                     absl::StrJoin(results_, ", "), ")\n}\n");
     return text;
@@ -126,6 +133,106 @@ class ProgramMaker {
     results_.push_back(name);
   }
 
+  // ---- Operations in two halves. The second half comes somewhere later.
+  struct Operand {
+    std::string name, shape;
+  };
+  struct Begun {
+    std::string shape, done;
+  };
+  // The operation, as it is or in two halves: its own, or those of async-start.
+  void AddCollective(const std::string& shape, const std::string& opcode, const std::vector<Operand>& operands,
+                     const std::string& rest) {
+    const auto join = [&](std::string Operand::*part) {
+      std::vector<std::string> parts;
+      for (const Operand& operand : operands) parts.push_back(operand.*part);
+      return absl::StrJoin(parts, ", ");
+    };
+    const std::string names = join(&Operand::name), shapes = join(&Operand::shape);
+    const std::string whole = operands.size() == 1 ? shapes : absl::StrCat("(", shapes, ")");
+    const std::string start_shape = opcode == "all-reduce"   ? shape
+                                    : opcode == "all-gather" ? absl::StrCat("(", whole, ", ", shape, ")")
+                                    : opcode == "collective-permute"
+                                        ? absl::StrCat("(", whole, ", ", shape, ", u32[], u32[])")
+                                        : "";
+    switch (Pick(start_shape.empty() ? 2 : 3)) {
+      case 0:
+        return Return(shape, Add(shape, absl::StrCat(opcode, "(", names, ")", rest)));
+      case 1: {
+        const std::string start =
+            Add(absl::StrCat("((", shapes, "), ", shape, ", u32[])"),
+                absl::StrCat("async-start(", names, "), calls=", Wrapped(shape, opcode, operands, rest)));
+        begun_.push_back({shape, absl::StrCat("async-done(", start, ")")});
+        break;
+      }
+      default: {
+        const std::string start = Add(start_shape, absl::StrCat(opcode, "-start(", names, ")", rest));
+        begun_.push_back({shape, absl::StrCat(opcode, "-done(", start, ")")});
+      }
+    }
+    // Other work with what the operation reads.
+    if (Flip())
+      Return(operands[0].shape,
+             Add(operands[0].shape, absl::StrCat("reverse(", operands[0].name, "), dimensions={0}")));
+  }
+  // A computation that is the operation.
+  std::string Wrapped(const std::string& shape, const std::string& opcode, const std::vector<Operand>& operands,
+                      const std::string& rest) {
+    const std::string name = absl::StrCat("wrapped", ++names_);
+    std::vector<std::string> parameters;
+    absl::StrAppend(&computations_, name, " {\n");
+    for (const Operand& operand : operands) {
+      parameters.push_back(absl::StrCat("a", parameters.size()));
+      absl::StrAppend(&computations_, "  ", parameters.back(), " = ", operand.shape, " parameter(",
+                      parameters.size() - 1, ")\n");
+    }
+    absl::StrAppend(&computations_, "  ROOT r = ", shape, " ", opcode, "(", absl::StrJoin(parameters, ", "), ")", rest,
+                    " }\n");
+    return name;
+  }
+  void EndOne() {
+    const auto one = begun_.begin() + Pick(static_cast<int64_t>(begun_.size()));
+    Return(one->shape, Add(one->shape, one->done));
+    begun_.erase(one);
+  }
+  void AddWork() {
+    type_ = "f32";
+    const std::string x = Parameter({32, 32}), y = Parameter({32, 32});
+    Return(Shape({32, 32}),
+           Add(Shape({32, 32}),
+               absl::StrCat("dot(", x, ", ", y, "), lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
+  }
+
+  // In a loop: begin, begin, work, end, end. Devices cannot know the number of iterations of one of the two.
+  void AddLoop() {
+    type_ = "s32";
+    ChooseGroups(/*may_be_flattened=*/true, /*may_be_uneven=*/true);
+    const std::string shape = Shape({1 + Pick(3), 1 + Pick(700)}), state = absl::StrCat("(s32[], ", shape, ")");
+    const std::string reducer = Reducer(), name = absl::StrCat("loop", ++names_);
+    const std::string pairs = Pairs(options_.replicas);
+    const bool is_known = Flip(), is_reduced_first = Flip();
+    const std::string reduced = "  d = $S all-reduce-done(s)\n", moved = "  e = $S collective-permute-done(t)\n";
+    const std::string body = absl::StrCat(
+        "  p = $T parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  x = $S get-tuple-element(p), index=1\n",
+        "  s = $S all-reduce-start(x), ", groups_, ", to_apply=", reducer,
+        "\n  t = ($S, $S, u32[], u32[]) collective-permute-start(x), source_target_pairs=", pairs,
+        "\n  y = $S negate(x)\n  one = s32[] constant(1)\n  next = s32[] add(i, one)\n",
+        is_reduced_first ? reduced + moved : moved + reduced,
+        "  z = $S subtract(d, e)\n  n = $S add(z, y)\n  ROOT r = $T tuple(next, n) }\n");
+    const std::string condition =
+        absl::StrCat("  p = $T parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  j = s32[] ",
+                     is_known ? "copy(i)" : "multiply(i, i)", "\n  most = s32[] constant(4)\n",
+                     "  ROOT c = pred[] compare(", is_known ? "i" : "j", ", most), direction=LT }\n");
+    const std::string texts = absl::StrCat(name, "body {\n", body, name, "condition {\n", condition);
+    absl::StrAppend(&computations_, absl::StrReplaceAll(texts, {{"$S", shape}, {"$T", state}}));
+    const std::string zero = Add("s32[]", "constant(0)");
+    body_.append(absl::StrCat("  p", parameters_, " = ", shape, " parameter(", parameters_, ")\n"));
+    const std::string first = Add(state, absl::StrCat("tuple(", zero, ", p", parameters_++, ")"));
+    const std::string loop =
+        Add(state, absl::StrCat("while(", first, "), condition=", name, "condition, body=", name, "body"));
+    Return(shape, Add(shape, absl::StrCat("get-tuple-element(", loop, "), index=1")));
+  }
+
   std::vector<int64_t> Sizes() {
     const int64_t most = Flip() ? 3 : 700;
     return {1 + Pick(3), 1 + Pick(most), 1 + Pick(3)};
@@ -133,7 +240,7 @@ class ProgramMaker {
 
   void AddOperation() {
     type_ = kTypes[Pick(sizeof(kTypes) / sizeof(kTypes[0]))];
-    switch (Pick(10)) {
+    switch (Pick(11)) {
       case 0:
       case 1:
         return AddAllReduce();
@@ -151,6 +258,8 @@ class ProgramMaker {
         return AddRagged();
       case 8:
         return AddTransfer();
+      case 9:
+        return AddLoop();
       default:
         return AddIds();
     }
@@ -161,16 +270,10 @@ class ProgramMaker {
     std::vector<int64_t> sizes = Sizes();
     if (Pick(6) == 0) sizes[1] = 40000;
     const std::string reducer = Reducer(), shape = Shape(sizes), p = Parameter(sizes);
-    if (Pick(3) == 0) {
-      const std::string start =
-          Add(shape, absl::StrCat("all-reduce-start(", p, "), ", groups_, ", to_apply=", reducer));
-      return Return(shape, Add(shape, absl::StrCat("all-reduce-done(", start, ")")));
-    }
-    if (Flip()) {
-      return Return(shape, Add(shape, absl::StrCat("all-reduce(", p, "), ", groups_, ", to_apply=", reducer)));
-    }
-    const std::string q = Parameter({2, 5}), both = absl::StrCat("(", shape, ", ", Shape({2, 5}), ")");
-    Return(both, Add(both, absl::StrCat("all-reduce(", p, ", ", q, "), ", groups_, ", to_apply=", reducer)));
+    const std::string rest = absl::StrCat(", ", groups_, ", to_apply=", reducer);
+    if (Flip()) return AddCollective(shape, "all-reduce", {{p, shape}}, rest);
+    const std::string other = Shape({2, 5}), q = Parameter({2, 5});
+    AddCollective(absl::StrCat("(", shape, ", ", other, ")"), "all-reduce", {{p, shape}, {q, other}}, rest);
   }
 
   void AddAllGather() {
@@ -179,10 +282,7 @@ class ProgramMaker {
     const int64_t d = Pick(3);
     const std::string operand = Shape(sizes), p = Parameter(sizes);
     sizes[d] *= size_;
-    const std::string shape = Shape(sizes), rest = absl::StrCat("(", p, "), ", groups_, ", dimensions={", d, "}");
-    if (Flip()) return Return(shape, Add(shape, absl::StrCat("all-gather", rest)));
-    const std::string start = Add(absl::StrCat("(", operand, ", ", shape, ")"), absl::StrCat("all-gather-start", rest));
-    Return(shape, Add(shape, absl::StrCat("all-gather-done(", start, ")")));
+    AddCollective(Shape(sizes), "all-gather", {{p, operand}}, absl::StrCat(", ", groups_, ", dimensions={", d, "}"));
   }
 
   void AddReduceScatter() {
@@ -191,26 +291,27 @@ class ProgramMaker {
     const int64_t d = Pick(3);
     const std::string shape = Shape(sizes), reducer = Reducer();
     sizes[d] *= size_;
-    Return(shape, Add(shape, absl::StrCat("reduce-scatter(", Parameter(sizes), "), ", groups_, ", dimensions={", d,
-                                          "}, to_apply=", reducer)));
+    AddCollective(shape, "reduce-scatter", {{Parameter(sizes), Shape(sizes)}},
+                  absl::StrCat(", ", groups_, ", dimensions={", d, "}, to_apply=", reducer));
   }
 
   void AddAllToAll() {
     ChooseGroups(false, false);
     std::vector<int64_t> sizes = Sizes();
     if (Flip()) {
-      std::vector<std::string> operands, shapes;
+      std::vector<Operand> operands;
+      std::vector<std::string> shapes;
       for (int64_t i = 0; i < size_; ++i) {
-        operands.push_back(Parameter(sizes));
+        operands.push_back({Parameter(sizes), Shape(sizes)});
         shapes.push_back(Shape(sizes));
       }
       const std::string shape = absl::StrCat("(", absl::StrJoin(shapes, ", "), ")");
-      return Return(shape, Add(shape, absl::StrCat("all-to-all(", absl::StrJoin(operands, ", "), "), ", groups_)));
+      return AddCollective(shape, "all-to-all", operands, absl::StrCat(", ", groups_));
     }
     const int64_t d = Pick(3);
     sizes[d] *= size_;
-    const std::string shape = Shape(sizes);
-    Return(shape, Add(shape, absl::StrCat("all-to-all(", Parameter(sizes), "), ", groups_, ", dimensions={", d, "}")));
+    AddCollective(Shape(sizes), "all-to-all", {{Parameter(sizes), Shape(sizes)}},
+                  absl::StrCat(", ", groups_, ", dimensions={", d, "}"));
   }
 
   // "{{0,2},{2,1}}"
@@ -230,12 +331,9 @@ class ProgramMaker {
     const std::string pairs = Pairs(is_channel ? options_.partitions : options_.replicas);
     const std::vector<int64_t> sizes = Sizes();
     const std::string shape = Shape(sizes);
-    const std::string rest = absl::StrCat("(", Parameter(sizes), "), source_target_pairs=", pairs,
-                                          is_channel ? absl::StrCat(", channel_id=", ++channel_) : "");
-    if (Flip()) return Return(shape, Add(shape, absl::StrCat("collective-permute", rest)));
-    const std::string start =
-        Add(absl::StrCat("(", shape, ", ", shape, ", u32[], u32[])"), absl::StrCat("collective-permute-start", rest));
-    Return(shape, Add(shape, absl::StrCat("collective-permute-done(", start, ")")));
+    AddCollective(
+        shape, "collective-permute", {{Parameter(sizes), shape}},
+        absl::StrCat(", source_target_pairs=", pairs, is_channel ? absl::StrCat(", channel_id=", ++channel_) : ""));
   }
 
   // One or two values of one route. The second reception may end first.
@@ -266,7 +364,7 @@ class ProgramMaker {
     ChooseGroups(false, true);
     const std::vector<int64_t> sizes = Sizes();
     const std::string shape = Shape(sizes);
-    Return(shape, Add(shape, absl::StrCat("collective-broadcast(", Parameter(sizes), "), ", groups_)));
+    AddCollective(shape, "collective-broadcast", {{Parameter(sizes), shape}}, absl::StrCat(", ", groups_));
   }
 
   // Each member sends one row to each other: row i of the input to row `own` of the output.
@@ -281,8 +379,9 @@ class ProgramMaker {
     const std::string one = Add(list, absl::StrCat("constant({", absl::StrJoin(ones, ","), "})"));
     const std::string own = Add("s32[]", absl::StrCat("convert(", Add("u32[]", "replica-id()"), ")"));
     const std::string to = Add(list, absl::StrCat("broadcast(", own, "), dimensions={}"));
-    Return(shape, Add(shape, absl::StrCat("ragged-all-to-all(", input, ", ", output, ", ", each, ", ", one, ", ", to,
-                                          ", ", one, "), ", groups_)));
+    AddCollective(shape, "ragged-all-to-all",
+                  {{input, shape}, {output, shape}, {each, list}, {one, list}, {to, list}, {one, list}},
+                  absl::StrCat(", ", groups_));
   }
 
   void AddIds() {
@@ -294,6 +393,7 @@ class ProgramMaker {
   std::mt19937_64 random_;
   std::string computations_, body_, type_, groups_;
   std::vector<std::string> shapes_, results_;
+  std::vector<Begun> begun_;  // and not ended
   Mode mode_ = kReplica;
   int64_t size_ = 1, parameters_ = 0, names_ = 0, channel_ = 0;
 };

@@ -1,0 +1,64 @@
+// Device::Begin for groups that are on several ranks: the members here meet, and the last to come begins the operation
+// for all of them (rank_operation.h). If a rank has one member, that device begins it itself.
+#ifndef KASHI_MPI_RANK_CALL_H_
+#define KASHI_MPI_RANK_CALL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/evaluator/meeting_place.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/mpi/rank_group.h"
+#include "kashi/mpi/rank_operation.h"
+#include "kashi/mpi/rank_task.h"
+#include "kashi/mpi/rank_watch.h"
+
+namespace kashi::internal {
+
+// Where a device is that waits for other ranks. Written by its thread, read by the one that looks after the run.
+class WaitState {
+ public:
+  // It waits at `done` for call number `call` of the party, which `begun_at` begins, during the life of this object. 0:
+  // the last call that the party has begun by then.
+  class Scope {
+   public:
+    Scope(WaitState* state, const HloInstruction& done, const HloInstruction& begun_at, const RankParty& party,
+          int64_t call = 0);
+    ~Scope() { state_.changes_.fetch_add(1); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    WaitState& state_;
+  };
+
+  // Adds the wait that it is in, if it is in one.
+  void AddTo(RankWatch::Device* device) const;
+
+ private:
+  std::atomic<uint64_t> changes_{0};  // odd: it waits
+  std::atomic<const HloInstruction*> done_{nullptr}, begun_at_{nullptr};
+  std::atomic<const RankParty*> party_{nullptr};
+  std::atomic<int64_t> call_{0};
+};
+
+// What a device needs for it.
+struct RankCallContext {
+  const GroupTaskContext& tasks;
+  MeetingPlace* place;
+  RankProgress* progress;
+  WaitState* state;
+  int64_t device;
+  bool checks_ways;  // devices may take different ways through the program
+};
+
+// Pre: the group has a communicator. What the context refers to must outlive the result.
+absl::StatusOr<std::unique_ptr<PendingCollective>> BeginRankCall(const RankCallContext& context, const RankGroup& group,
+                                                                 CollectiveCall call);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_MPI_RANK_CALL_H_

@@ -1,0 +1,128 @@
+// RankOperation: a collective operation that this rank has begun with others, and what it takes to end it.
+//
+// MPI wants the calls on a communicator in one order on all ranks. Devices begin the operations of a group in one order
+// (Device::Begin). Most operations make all of their calls at once. One that makes more later keeps those behind it
+// waiting for their turn, in the queue of its group:
+//
+//   queue   all-reduce, deterministic   all-gather        what it has to do
+//           first call is under way     waits             when it is complete: reduce, call again
+//           second call is under way    is under way
+//
+// Whoever waits moves them on, and so does a thread of the run (RankProgress) while all devices compute.
+#ifndef KASHI_MPI_RANK_OPERATION_H_
+#define KASHI_MPI_RANK_OPERATION_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kashi/evaluator/device.h"
+#include "kashi/evaluator/meeting_place.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/mpi/rank_group.h"
+#include "kashi/mpi/rank_task.h"
+
+namespace kashi::internal {
+
+class RankOperation;
+
+// Of one communicator.
+struct RankQueue {
+  std::mutex mutex;
+  // Those that have calls to make, or that wait for their turn.
+  std::deque<std::shared_ptr<RankOperation>> waiting;
+
+  // FAILED_PRECONDITION unless all devices of the group that are here come to the same instructions in the same order.
+  // For programs whose devices may take different ways.
+  absl::Status CheckOrder(int64_t device, size_t devices_here, const HloInstruction& instruction);
+
+ private:
+  std::deque<const HloInstruction*> order_;  // that not all devices here have come to
+  int64_t first_ = 0;                        // the number of the first of them
+  std::map<int64_t, int64_t> numbers_;       // to how many each device has come
+};
+
+class RankOperation final : public MeetingPlace::Work, public std::enable_shared_from_this<RankOperation> {
+ public:
+  // `checked`: see RankTask::Begin.
+  RankOperation(const GroupTaskContext& context, const RankGroup& group, std::unique_ptr<RankTask> task,
+                const HloInstruction* checked)
+      : context_(context), group_(group), queue_(*group.queue), task_(std::move(task)), checked_(checked) {}
+
+  // Makes its first calls, if it is its turn.
+  void Begin();
+  // Makes the calls that it can make. Whether the operation is over: all is complete, or it has failed. Any thread.
+  bool Advance();
+  // Waits until it is over. CANCELLED if the run ends before.
+  absl::Status Wait();
+  // Makes the rows from the task, if no member here has done that before. Pre: Wait() was OK.
+  using MakeRows = absl::FunctionRef<absl::StatusOr<Given>(RankTask& task)>;
+  absl::Status MakeRowsOnce(MakeRows make);
+  // After MakeRowsOnce.
+  Given& rows() { return rows_; }
+  // The device that began it has failed: what it refers to goes away.
+  void Abandon();
+
+  // The number of this operation among those of the group, from 1.
+  int64_t number() const { return number_; }
+  // When it was seen to be complete; 0: it was not.
+  int64_t complete_ns() const { return complete_ns_.load(); }
+
+ private:
+  void BeginThis();
+  void AdvanceQueue();
+  void AdvanceThis();
+
+  const GroupTaskContext& context_;
+  const RankGroup& group_;
+  RankQueue& queue_;
+  int64_t number_ = 0;
+  std::atomic<bool> is_over_{false};
+  std::atomic<int64_t> complete_ns_{0};
+  std::mutex waiting_mutex_;  // held by the thread that moves it on while it waits
+  // Guarded by the mutex of the queue.
+  std::unique_ptr<RankTask> task_;  // null: abandoned
+  const HloInstruction* const checked_;
+  bool has_begun_ = false;
+  absl::Status status_;
+  std::mutex rows_mutex_;
+  // Guarded by rows_mutex_ until they are made.
+  bool has_rows_ = false;
+  absl::Status rows_status_;
+  Given rows_;
+};
+
+// Moves operations on while no device waits for them. MPI does nothing by itself.
+class RankProgress {
+ public:
+  RankProgress() = default;
+  ~RankProgress();
+  RankProgress(const RankProgress&) = delete;
+  RankProgress& operator=(const RankProgress&) = delete;
+
+  // Until the operation is over, or is removed. The first one starts the thread.
+  void Add(std::shared_ptr<RankOperation> operation);
+  void Remove(const RankOperation& operation);
+
+ private:
+  void Run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<RankOperation>> operations_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_MPI_RANK_OPERATION_H_
