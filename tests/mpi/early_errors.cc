@@ -39,8 +39,8 @@ absl::Status RunWith(MpiRanks* ranks, const std::string& text, int64_t devices) 
 
 bool Expect(int rank, absl::string_view what, const absl::Status& status, absl::string_view message) {
   const bool is_right = message.empty() ? status.ok() : !status.ok() && absl::StrContains(status.message(), message);
-  std::printf("%s, rank %d: %s%s\n", std::string(what).c_str(), rank, is_right ? "ok" : "FAILED: ",
-              is_right ? "" : status.ToString().c_str());
+  std::printf("%s, rank %d: %s%s\n", std::string(what).c_str(), rank,
+              is_right ? "ok" : "FAILED: ", is_right ? "" : status.ToString().c_str());
   std::fflush(stdout);
   return is_right;
 }
@@ -53,8 +53,7 @@ int RunAll() {
   const bool fails = rank == 1;
   bool good = Expect(rank, "wrong number of devices", RunWith(ranks.get(), kProgram, fails ? 2 : 3),
                      fails ? "there are arguments for 2" : "rank 1: The program is for 3 devices");
-  good &= Expect(rank, "no module", RunWith(ranks.get(), fails ? "HloModule" : kProgram, 3),
-                 fails ? "1:" : "rank 1: ");
+  good &= Expect(rank, "no module", RunWith(ranks.get(), fails ? "HloModule" : kProgram, 3), fails ? "1:" : "rank 1: ");
   good &= Expect(rank, "then all is well", RunWith(ranks.get(), kProgram, 3), "");
   if (fails) {
     ranks = nullptr;
