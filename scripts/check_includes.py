@@ -25,7 +25,8 @@ LIBRARY_INCLUDES = {
 # Headers of the operating system: only in these files, which hide them from everybody else.
 SYSTEM_INCLUDES = {
     "kashi/cpu/flush_denormals.h": ("xmmintrin.h",),  # denormal numbers
-    "kashi/evaluator/matrix_product_kernels.cc": ("immintrin.h",),  # instructions for short elements
+    # Instructions for short elements; AMX, which a process asks Linux for.
+    "kashi/evaluator/matrix_product_kernels.cc": ("cpuid.h", "immintrin.h", "sys/syscall.h", "unistd.h"),
     "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf

@@ -208,6 +208,10 @@ TEST(HloModuleProtoTest, OldFormsOfFields) {
   EXPECT_EQ(PrintChanged(Module("(f32[2], s32[2]) topk(p), k=2, largest=true"),
                          [](auto*, HloInstructionProto* r) { r->clear_largest(); }),
             "r = (f32[2]{0}, s32[2]{0}) topk(p), k=2, largest=false");
+  // Newer XLA says whether topk is stable; older protos do not have the field.
+  EXPECT_EQ(PrintChanged(Module("(f32[2], s32[2]) topk(p), k=2, largest=true, is_stable=true"),
+                         [](auto*, HloInstructionProto* r) { EXPECT_TRUE(r->is_stable()); }),
+            "r = (f32[2]{0}, s32[2]{0}) topk(p), k=2, largest=true, is_stable=true");
 }
 
 TEST(HloModuleProtoTest, PayloadsStandWhereTheyAreNamed) {

@@ -138,7 +138,7 @@ constexpr ItemRow kFft[] = {{"type", "fft_type", ItemForm::kWord}, {"length", "f
 constexpr ItemRow kRng[] = {{"distribution", "rng_distribution", ItemForm::kWord}};
 constexpr ItemRow kRngBits[] = {{"algorithm", "rng_algorithm", ItemForm::kWord}};
 constexpr ItemRow kReducePrecision[] = {{"format", "", ItemForm::kFormat}};
-constexpr ItemRow kTopK[] = {{"k", "k", ItemForm::kInteger}};
+constexpr ItemRow kTopK[] = {{"k", "k", ItemForm::kInteger}, {"is_stable", "is_stable"}};
 constexpr ItemRow kExpectClose[] = {{"max_ulp_difference", "max_ulp_difference", ItemForm::kInteger},
                                     {"min_ulp_difference", "min_ulp_difference", ItemForm::kInteger}};
 constexpr ItemRow kTolerance[] = {{"tolerance", "tolerance", ItemForm::kDouble}};

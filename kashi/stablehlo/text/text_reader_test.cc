@@ -161,10 +161,12 @@ TEST(TextReader, CheckAndChloOperations) {
   const std::string text =
       Canonical(Function("%0 = chlo.erf %a : tensor<4xf32> -> tensor<4xf32>\n"
                          "%1:2 = chlo.top_k(%a, k = 2) : tensor<4xf32> -> (tensor<2xf32>, "
-                         "tensor<2xi32>)\ncheck.expect_eq %0, %a : tensor<4xf32>\n"
+                         "tensor<2xi32>)\n%2:2 = chlo.top_k(%a, k = 2, is_stable = false) : tensor<4xf32> -> "
+                         "(tensor<2xf32>, tensor<2xi32>)\ncheck.expect_eq %0, %a : tensor<4xf32>\n"
                          "check.expect_almost_eq_const %a, dense<1.0> : tensor<4xf32>"));
   EXPECT_TRUE(absl::StrContains(text, "\"chlo.erf\"(%0) : (tensor<4xf32>) -> (tensor<4xf32>)")) << text;
   EXPECT_TRUE(absl::StrContains(text, "\"chlo.top_k\"(%0) <{k = 2 : i64}>")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "<{is_stable = false, k = 2 : i64}>")) << text;
   EXPECT_TRUE(absl::StrContains(text, "\"check.expect_eq\"(%3, %0)")) << text;
   EXPECT_TRUE(absl::StrContains(text, "\"check.expect_almost_eq_const\"(%0) <{value = dense<splat 0000803f>")) << text;
 }
