@@ -208,6 +208,12 @@ TEST(HloModuleProtoTest, OldFormsOfFields) {
   EXPECT_EQ(PrintChanged(Module("(f32[2], s32[2]) topk(p), k=2, largest=true"),
                          [](auto*, HloInstructionProto* r) { r->clear_largest(); }),
             "r = (f32[2]{0}, s32[2]{0}) topk(p), k=2, largest=false");
+  EXPECT_EQ(PrintChanged(Module("pred[4] compare(p, p), direction=LT"),
+                         [](auto*, HloInstructionProto* r) {
+                           r->clear_comparison_type();
+                           r->set_comparison_order("TOTAL");
+                         }),
+            "r = pred[4]{0} compare(p, p), direction=LT, type=TOTALORDER");
   // Newer XLA says whether topk is stable; older protos do not have the field.
   EXPECT_EQ(PrintChanged(Module("(f32[2], s32[2]) topk(p), k=2, largest=true, is_stable=true"),
                          [](auto*, HloInstructionProto* r) { EXPECT_TRUE(r->is_stable()); }),

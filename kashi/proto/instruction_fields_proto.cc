@@ -152,8 +152,15 @@ KASHI_WRITE(comparison_direction) {
 KASHI_READ(comparison_type) {
   const Shape& operand = in.operands[0]->shape();
   if (!operand.IsArray()) return InvalidArgument("cannot compare %s", ShapeUtil::HumanString(operand));
-  if (in.proto.comparison_type().empty()) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(const Comparison::Type type, StringToComparisonType(in.proto.comparison_type()));
+  Comparison::Type type{};
+  if (!in.proto.comparison_type().empty()) {
+    KASHI_ASSIGN_OR_RETURN(type, StringToComparisonType(in.proto.comparison_type()));
+  } else if (!in.proto.comparison_order().empty()) {
+    KASHI_ASSIGN_OR_RETURN(const Comparison::Order order, ShortStringToComparisonOrder(in.proto.comparison_order()));
+    type = Comparison::TypeWithOrder(operand.element_type(), order);
+  } else {
+    return absl::OkStatus();
+  }
   if (type != Comparison::DefaultComparisonType(operand.element_type())) {
     fields->Set<HloField::comparison_type>(type);
   }

@@ -76,6 +76,7 @@ Direction InverseOf(Direction direction) {
 constexpr absl::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
 constexpr absl::string_view kTypes[] = {"FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
 constexpr absl::string_view kOrders[] = {"TOTALORDER", "PARTIALORDER"};
+constexpr absl::string_view kShortOrders[] = {"TOTAL", "PARTIAL"};
 
 template <typename Enum, size_t kCount>
 std::string TextOf(Enum value, const absl::string_view (&texts)[kCount]) {
@@ -114,6 +115,12 @@ Comparison::Type Comparison::DefaultComparisonType(PrimitiveType type) {
   KASHI_CHECK(primitive_util::IsArrayType(type)) << "Unexpected: " << PrimitiveType_Name(type);
   if (IsPartialByDefault(type)) return Type::kFloat;
   return primitive_util::IsSignedIntegralType(type) ? Type::kSigned : Type::kUnsigned;
+}
+
+Comparison::Type Comparison::TypeWithOrder(PrimitiveType type, Order order) {
+  if (order == Order::kPartial) return Type::kFloat;
+  const Type usual = DefaultComparisonType(type);
+  return usual == Type::kFloat ? Type::kFloatTotalOrder : usual;
 }
 
 bool Comparison::IsReflexive() const {
@@ -173,6 +180,9 @@ absl::StatusOr<Comparison::Type> StringToComparisonType(absl::string_view type) 
 }
 absl::StatusOr<Comparison::Order> StringToComparisonOrder(absl::string_view order) {
   return EnumOf<Comparison::Order>(order, kOrders, "order");
+}
+absl::StatusOr<Comparison::Order> ShortStringToComparisonOrder(absl::string_view order) {
+  return EnumOf<Comparison::Order>(order, kShortOrders, "order");
 }
 
 }  // namespace kashi

@@ -115,6 +115,8 @@ class Comparison {
   }
 
   static Type DefaultComparisonType(PrimitiveType type);
+  // The type of comparisons of `type` with this order: kFloat is the only one that is partial.
+  static Type TypeWithOrder(PrimitiveType type, Order order);
 
   friend bool operator==(const Comparison& a, const Comparison& b) {
     return a.direction_ == b.direction_ && a.primitive_type_ == b.primitive_type_ && a.order_ == b.order_;
@@ -176,6 +178,8 @@ void AbslStringify(Sink& sink, Comparison::Order order) {
 absl::StatusOr<Comparison::Direction> StringToComparisonDirection(absl::string_view direction);
 absl::StatusOr<Comparison::Type> StringToComparisonType(absl::string_view type);
 absl::StatusOr<Comparison::Order> StringToComparisonOrder(absl::string_view order);
+// TOTAL or PARTIAL, as compare instructions have it (XLA of JAX 0.11).
+absl::StatusOr<Comparison::Order> ShortStringToComparisonOrder(absl::string_view order);
 
 // A "less" for std::sort and similar functions, on `key(element)`.
 template <typename Key>

@@ -98,6 +98,31 @@ TEST(HloParserTest, KeepsUnknownAttributesWithAWarning) {
 
 // An operand that XLA leaves out is left out, but not in silence.
 // The TPU compiler prints such for the sparse core; XLA's reader refuses them.
+// XLA of JAX 0.11 writes `order` where it wrote `type`, and says whether topk is stable.
+TEST(HloParserTest, ReadsTheFormsOfNewerXla) {
+  const auto root_of = [](absl::string_view type, absl::string_view root) -> std::string {
+    const auto module = ParseAndReturnUnverifiedModule(
+        absl::StrCat("HloModule m\nENTRY e { x = ", type, "[4] parameter(0)\n ROOT r = ", root, " }"));
+    if (!module.ok()) return std::string(module.status().message());
+    const std::string text = (*module)->entry_computation()->root_instruction()->ToString();
+    return text.substr(text.find("), ") + 3);
+  };
+  const auto compare = [&](absl::string_view type, absl::string_view attributes) {
+    return root_of(type, absl::StrCat("pred[4] compare(x, x), direction=LT", attributes));
+  };
+  EXPECT_EQ(compare("f32", ", order=TOTAL"), "direction=LT, type=TOTALORDER");
+  EXPECT_EQ(compare("f32", ", order=PARTIAL"), "direction=LT");
+  EXPECT_EQ(compare("s32", ", order=TOTAL"), "direction=LT");
+  EXPECT_EQ(compare("u32", ", order=PARTIAL"), "direction=LT, type=FLOAT");
+  EXPECT_THAT(compare("f32", ", order=TOTAL, type=FLOAT"), HasSubstr("expects either `type` or `order`"));
+  EXPECT_THAT(compare("f32", ", type=FLOAT, order=TOTAL"), HasSubstr("expects either `type` or `order`"));
+  EXPECT_THAT(compare("f32", ", order=STRONG"), HasSubstr("STRONG"));
+  for (absl::string_view stable : {"", ", is_stable=true", ", is_stable=false"}) {
+    const std::string attributes = absl::StrCat("k=2, largest=true", stable);
+    EXPECT_EQ(root_of("f32", absl::StrCat("(f32[2], s32[2]) topk(x), ", attributes)), attributes);
+  }
+}
+
 TEST(HloParserTest, KeepsAsyncUpdatesOfSeveralOperandsWithAWarning) {
   const std::string text = R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
 

@@ -178,6 +178,7 @@ class HloReader {
   bool ReadAttributes(Pending* pending);
   // `name=`. `begin` is the position of the name.
   bool ReadAttributeName(absl::string_view* name, size_t* begin);
+  bool HasSeen(const Pending& pending, HloAttribute attribute) const;
   bool ReadAttribute(Pending* pending);
   static absl::Span<const absl::string_view> CommonAttributes();  // that any instruction may have
   static bool IsAnyAttribute(absl::string_view name);

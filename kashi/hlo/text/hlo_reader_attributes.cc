@@ -55,6 +55,14 @@ bool HloReader::ReadAttributeName(absl::string_view* name, size_t* begin) {
   return scan_.Match('=');
 }
 
+bool HloReader::HasSeen(const Pending& pending, HloAttribute attribute) const {
+  const auto attributes = AttributesOf(pending);
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    if (attributes[i].attribute == attribute) return (pending.seen >> i & 1) != 0;
+  }
+  return false;
+}
+
 bool HloReader::ReadAttribute(Pending* pending) {
   absl::string_view name;
   size_t begin = 0;
@@ -387,11 +395,24 @@ KASHI_READ(GroupMode) {
 // Not kept if it is what the operands' type means anyhow.
 KASHI_READ(ComparisonKind) {
   Comparison::Type type{};
+  if (HasSeen(*pending, HloAttribute::order)) return ErrorHere("either `type` or `order`");
   if (!ReadWord("comparison type", StringToComparisonType, &type)) return false;
   const Shape& operand = pending->operands[0]->shape();
   if (!operand.IsArray() || type != Comparison::DefaultComparisonType(operand.element_type())) {
     pending->fields.Set<field>(type);
   }
+  return true;
+}
+
+// The form of newer XLA (JAX 0.11): the type with this order. It is printed as `type`, which every XLA reads.
+KASHI_READ(ComparisonOrder) {
+  Comparison::Order order{};
+  if (HasSeen(*pending, HloAttribute::type)) return ErrorHere("either `type` or `order`");
+  if (!ReadWord("comparison order", ShortStringToComparisonOrder, &order)) return false;
+  const Shape& operand = pending->operands[0]->shape();
+  if (!operand.IsArray()) return true;  // an error of the instruction
+  const Comparison::Type type = Comparison::TypeWithOrder(operand.element_type(), order);
+  if (type != Comparison::DefaultComparisonType(operand.element_type())) pending->fields.Set<field>(type);
   return true;
 }
 

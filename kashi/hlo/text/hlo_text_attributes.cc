@@ -58,6 +58,8 @@ KASHI_PRINT(ChannelId) {
 
 KASHI_PRINT(GroupMode) { (void)instruction, (void)entry; }  // read and forgotten
 
+KASHI_PRINT(ComparisonOrder) { (void)instruction, (void)entry; }  // `type` says it
+
 KASHI_PRINT(Bool) {
   KASHI_FIND(value);
   Begin(entry.attribute);
