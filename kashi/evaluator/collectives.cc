@@ -477,7 +477,7 @@ template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   CollectiveHalves plan;
   absl::StatusOr<CollectiveGroup> group = GroupOf(op);
-  if (group.ok()) plan.group = *std::move(group);
+  if (group.ok()) plan.group = *group;
   const bool is_task = group.ok() && IsTask(op, plan.group);  // looks at the operands
   // XLA's verifier accepts several operands with the shape of the first one as the result; then only the first one
   // counts.
@@ -492,7 +492,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   KASHI_RETURN_IF_ERROR(group.status());
   if (is_task) plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kBroadcast));
   plan.finish = [is_task](Operation&, const CollectiveGroup&, PendingCollective::Received received) {
-    return absl::StatusOr<Value>(OneOrTuple(is_task ? std::move(received.own) : (*received.all)[0]));
+    if (!is_task) received.own = (*received.all)[0];
+    return absl::StatusOr<Value>(OneOrTuple(std::move(received.own)));
   };
   return RunCollective(op, std::move(plan));
 }
