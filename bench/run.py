@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs with Kashi, XLA and IREE side by side, and prints a table in Markdown. Needs jax; IREE is optional.
 
-    bench/run.py --kashi build/kashi                 the 59 programs of real size (bench/programs.py)
+    bench/run.py --kashi build/kashi                 the programs of real size (bench/programs.py)
     bench/run.py --set small                         one operation each (bench/small_programs.py)
     bench/run.py --set corpus                        the modules of tests/data/corpus that one device runs
     bench/run.py --only sort --rounds 5              programs with this in their name
