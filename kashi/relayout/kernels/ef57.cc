@@ -26,8 +26,8 @@ void ConvertOne(const char* from, char* to) {
   std::memcpy(to, pair, sizeof(pair));
 }
 
-// Highway's portable targets store pairs at aligned addresses only.
-#if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+// Highway's portable target stores pairs at aligned addresses only.
+#if HWY_HAVE_FLOAT64 && HWY_TARGET != HWY_SCALAR
 
 // All lanes are read before any is written: a vector may be converted where it lies.
 void ConvertVector(const char* from, char* to) {

@@ -21,8 +21,6 @@ HWY_BEFORE_NAMESPACE();
 namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t kLine = 64;
-
 // The words from byte `at` on, element by element.
 template <int W, int P>
 void ExchangeElements(const ExchangeRows& rows, int64_t at) {
@@ -43,6 +41,8 @@ void ExchangeWords(const ExchangeRows& rows, bool) {
 }
 
 #else
+
+constexpr int64_t kLine = 64;
 
 // Vectors whose numbers differ in the bit kHalf alone exchange the elements whose places in their words do so, too.
 // Elements here have kBytes == kHalf * W bytes: with all places that the bits below tell apart.

@@ -8,11 +8,15 @@
 // knows cannot be kept in arrays.
 #define KASHI_UNUSED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
+// Where no vectors are, plain loops of ours run. Highway would emulate vectors of 16 bytes: that is slower, and takes
+// longer to compile than any other target.
+#define HWY_BROKEN_EMU128 1
+
 // With sanitizers a compiler takes minutes for each: there the longest vectors that most machines have are left, and
 // none. The CMake option KASHI_SIMD_TARGET chooses another one there: it defines KASHI_ONLY_TARGET.
 #if defined(KASHI_ONLY_TARGET)
 // The plain code that every machine can run must stay.
-#define HWY_DISABLED_TARGETS (~(KASHI_ONLY_TARGET | HWY_EMU128 | HWY_SCALAR))
+#define HWY_DISABLED_TARGETS (~(KASHI_ONLY_TARGET | HWY_SCALAR))
 #elif KASHI_SANITIZED
 #define HWY_DISABLED_TARGETS (KASHI_UNUSED_TARGETS | HWY_AVX3 | HWY_AVX3_DL | HWY_SSSE3)
 #else

@@ -224,18 +224,6 @@ HWY_INLINE void InterleaveTileAt(const RowPointers<P>& rows, int64_t offset, cha
   StoreRun<P, kStream>(v, to);
 }
 
-// Columns begin .. end - 1 of rows that have `columns`.
-template <int W, int P>
-HWY_NOINLINE void InterleaveSome(const RowPointers<P>& rows, int64_t begin, int64_t end, int64_t columns, char* to) {
-  constexpr int64_t kColumns = kTileBytes / W;
-  alignas(kLine) char buffer[P * kTileBytes];
-  for (int64_t c = begin; c < end; c += kColumns) {
-    const int64_t at = std::min(c, columns - kColumns);
-    InterleaveTileAt<W, P, false>(rows, at * W, buffer);
-    std::memcpy(to + c * P * W, buffer + (c - at) * P * W, std::min(kColumns, end - c) * P * W);
-  }
-}
-
 HWY_INLINE int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kLine; }
 
 // Columns of so many bytes each until one begins with a line; a line's bytes or more: none does.
@@ -245,15 +233,27 @@ HWY_INLINE int64_t ColumnsToLine(const char* to, int64_t bytes) {
   return columns;
 }
 
-// Not inlined, for it has two callers, and is large.
+// At least a tile of columns. A tile's code is large: there is one copy of it here, and callers call this one.
 template <int W, int P>
 HWY_NOINLINE void InterleavePlainly(const char* from, char* to, int64_t row_stride, int64_t columns) {
   constexpr int64_t kColumns = kTileBytes / W;
   const RowPointers<P> rows(from, row_stride);
-  int64_t c = 0;
-  for (; c + kColumns <= columns; c += kColumns) InterleaveTileAt<W, P, false>(rows, c * W, to + c * P * W);
-  if (c < columns) {
-    InterleaveTileAt<W, P, false>(rows, (columns - kColumns) * W, to + (columns - kColumns) * P * W);
+  for (int64_t c = 0; c < columns; c += kColumns) {
+    const int64_t at = std::min(c, columns - kColumns);
+    InterleaveTileAt<W, P, false>(rows, at * W, to + at * P * W);
+  }
+}
+
+// Columns begin .. end - 1 of rows that have `columns`.
+template <int W, int P>
+HWY_NOINLINE void InterleaveSome(const char* from, char* to, int64_t row_stride, int64_t begin, int64_t end,
+                                 int64_t columns) {
+  constexpr int64_t kColumns = kTileBytes / W;
+  alignas(kLine) char buffer[P * kTileBytes];
+  for (int64_t c = begin; c < end; c += kColumns) {
+    const int64_t at = std::min(c, columns - kColumns);
+    InterleavePlainly<W, P>(from + at * W, buffer, row_stride, kColumns);
+    std::memcpy(to + c * P * W, buffer + (c - at) * P * W, std::min(kColumns, end - c) * P * W);
   }
 }
 
@@ -268,9 +268,9 @@ HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, i
     const int64_t head = BytesToLine(to) == 0 ? 0 : ColumnsToLine(to, P * W);
     if (head >= std::min(kLine, columns)) return InterleavePlainly<W, P>(from, to, row_stride, columns);
     const int64_t end = head + (columns - head) / (kTiles * kColumns) * (kTiles * kColumns);
-    if (head > 0) InterleaveSome<W, P>(rows, 0, head, columns, to);
+    if (head > 0) InterleaveSome<W, P>(from, to, row_stride, 0, head, columns);
     for (int64_t c = head; c < end; c += kColumns) InterleaveTileAt<W, P, true>(rows, c * W, to + c * P * W);
-    if (end < columns) InterleaveSome<W, P>(rows, end, columns, columns, to);
+    if (end < columns) InterleaveSome<W, P>(from, to, row_stride, end, columns, columns);
   }
 }
 
@@ -322,22 +322,6 @@ HWY_INLINE void StreamDeinterleavedLines(const char* from, char* to, int64_t row
   }
 }
 
-// Columns begin .. end - 1 of rows that have `columns`.
-template <int W, int P>
-HWY_NOINLINE void DeinterleaveSome(const char* from, char* to, int64_t row_stride, int64_t begin, int64_t end,
-                                   int64_t columns) {
-  constexpr int64_t kColumns = kTileBytes / W;
-  alignas(kLine) char buffer[P * kTileBytes];
-  for (int64_t c = begin; c < end; c += kColumns) {
-    const int64_t at = std::min(c, columns - kColumns);
-    DeinterleaveTileAt<W, P, false>(from + at * P * W, buffer, kTileBytes);
-    const int64_t bytes = std::min(kColumns, end - c) * W;
-    for (int64_t r = 0; r < P; ++r) {
-      std::memcpy(to + r * row_stride + c * W, buffer + r * kTileBytes + (c - at) * W, bytes);
-    }
-  }
-}
-
 // Not inlined, likewise.
 template <int W, int P>
 HWY_NOINLINE void DeinterleavePlainly(const char* from, char* to, int64_t row_stride, int64_t columns) {
@@ -350,6 +334,22 @@ HWY_NOINLINE void DeinterleavePlainly(const char* from, char* to, int64_t row_st
   for (; c < columns; c += kColumns) {
     const int64_t at = std::min(c, columns - kColumns);
     DeinterleaveTileAt<W, P, false>(from + at * P * W, to + at * W, row_stride);
+  }
+}
+
+// Columns begin .. end - 1 of rows that have `columns`.
+template <int W, int P>
+HWY_NOINLINE void DeinterleaveSome(const char* from, char* to, int64_t row_stride, int64_t begin, int64_t end,
+                                   int64_t columns) {
+  constexpr int64_t kColumns = kTileBytes / W;
+  alignas(kLine) char buffer[P * kTileBytes];
+  for (int64_t c = begin; c < end; c += kColumns) {
+    const int64_t at = std::min(c, columns - kColumns);
+    DeinterleavePlainly<W, P>(from + at * P * W, buffer, kTileBytes, kColumns);
+    const int64_t bytes = std::min(kColumns, end - c) * W;
+    for (int64_t r = 0; r < P; ++r) {
+      std::memcpy(to + r * row_stride + c * W, buffer + r * kTileBytes + (c - at) * W, bytes);
+    }
   }
 }
 

@@ -18,8 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace kashi::internal {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t kLineBytes = 64;
-
 template <int W>
 void MoveOrderedElements(const TransposeBlock& given, const uint8_t* order) {
   const TransposeBlock block = given;  // so that no store can change it
@@ -40,6 +38,8 @@ void LineTiles(const TransposeBlock& block, const uint8_t* order) {
 }
 
 #else
+
+constexpr int64_t kLineBytes = 64;
 
 // The bytes of each element in another order.
 template <int W>

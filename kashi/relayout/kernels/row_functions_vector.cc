@@ -486,8 +486,8 @@ constexpr Entry kEntries[] = {
     {F32, U4, &ConvertRow<FloatToInteger<uint8_t, 4>>},
     {F32, F64, &ConvertRow<FloatToDouble>},
     {C64, C128, &ConvertParts<FloatToDouble>},
-// The DemoteTo of portable targets makes the largest number of infinity, and the lowest of all that round to it.
-#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+// The DemoteTo of the portable target makes the largest number of infinity, and the lowest of all that round to it.
+#if HWY_TARGET != HWY_SCALAR
     {F64, S32, &ConvertRow<DoubleToInteger>},
     {F64, F32, &ConvertRow<DoubleToFloat>},
     {C128, C64, &ConvertParts<DoubleToFloat>},
