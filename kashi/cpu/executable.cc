@@ -75,25 +75,6 @@ class RunPool {
 
 namespace {
 
-// A value of this shape on the caller's memory. `next` counts the arrays.
-Value Borrow(const Shape& shape, absl::Span<const void* const> arrays, size_t* next) {
-  if (!shape.IsTuple()) {
-    const void* const data = arrays[(*next)++];
-    return Value::Borrow(MakeDenseShape(shape), data, LentBy(data));
-  }
-  std::vector<Value> elements;
-  for (const Shape& element : shape.tuple_shapes()) elements.push_back(Borrow(element, arrays, next));
-  return Value::MakeTuple(std::move(elements));
-}
-
-void CopyTo(const Value& value, absl::Span<void* const> arrays, size_t* next) {
-  if (!value.is_tuple()) {
-    std::memcpy(arrays[(*next)++], value.untyped_data(), static_cast<size_t>(value.byte_count()));
-    return;
-  }
-  for (const Value& element : value.elements()) CopyTo(element, arrays, next);
-}
-
 // The arrays of these shapes; -1: there are tokens or dynamic sizes among them.
 int64_t CountArrays(absl::Span<const Shape* const> shapes) {
   int64_t count = 0;
@@ -185,13 +166,13 @@ absl::Status Executable::ExecuteOnMemory(absl::Span<const void* const> arguments
   return runs_->With(cancelled, [&](EvaluationRun& run) -> absl::Status {
     if (program_->entry() != nullptr) return program_->entry()->RunOnMemory(arguments, results, run);
     std::vector<Value> values;
-    size_t next = 0;
+    const void* const* argument = arguments.data();
     for (const HloInstruction* parameter : entry.parameter_instructions()) {
-      values.push_back(internal::Borrow(parameter->shape(), arguments, &next));
+      values.push_back(internal::BorrowLeaves(parameter->shape(), &argument));
     }
     KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
-    next = 0;
-    internal::CopyTo(result, results, &next);
+    void* const* leaf = results.data();
+    internal::CopyLeaves(result, &leaf);
     return absl::OkStatus();
   });
 }

@@ -50,4 +50,22 @@ bool HasShape(const Value& value, const Shape& shape) {
   return true;
 }
 
+Value BorrowLeaves(const Shape& shape, const void* const** next) {
+  if (!shape.IsTuple()) {
+    const void* const data = *(*next)++;
+    return Value::Borrow(MakeDenseShape(shape), data, LentBy(data));
+  }
+  std::vector<Value> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(BorrowLeaves(element, next));
+  return Value::MakeTuple(std::move(elements));
+}
+
+void CopyLeaves(const Value& value, void* const** next) {
+  if (!value.is_tuple()) {
+    std::memcpy(*(*next)++, value.untyped_data(), static_cast<size_t>(value.byte_count()));
+    return;
+  }
+  for (const Value& element : value.elements()) CopyLeaves(element, next);
+}
+
 }  // namespace kashi::internal

@@ -27,6 +27,12 @@ inline std::shared_ptr<const void> LentBy(const void* lender) {
   return std::shared_ptr<const void>(std::shared_ptr<void>(), lender);
 }
 
+// The value of this shape on memory of the caller's, which keeps it longer than the value. `*next` points to the
+// addresses of its leaves, in order; it is moved behind them.
+Value BorrowLeaves(const Shape& shape, const void* const** next);
+// Copies the leaves of a value, in order, to the addresses that `*next` points to, and moves it behind them.
+void CopyLeaves(const Value& value, void* const** next);
+
 }  // namespace kashi::internal
 
 #endif  // KASHI_EVALUATOR_VALUE_UTIL_H_

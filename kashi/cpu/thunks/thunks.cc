@@ -19,25 +19,6 @@ namespace {
 // Element operations of a loop between two looks whether the run was stopped: some 10 microseconds.
 constexpr int64_t kWorkPerCheck = 16384;
 
-// A value on memory of the frame.
-Value Borrow(const Shape& shape, void* const*& pointer) {
-  if (shape.IsTuple()) {
-    std::vector<Value> elements;
-    for (const Shape& element : shape.tuple_shapes()) elements.push_back(Borrow(element, pointer));
-    return Value::MakeTuple(std::move(elements));
-  }
-  const void* const data = *pointer++;
-  return Value::Borrow(MakeDenseShape(shape), data, LentBy(data));
-}
-
-void CopyOut(const Value& value, void* const*& pointer) {
-  if (!value.is_tuple()) {
-    std::memcpy(*pointer++, value.untyped_data(), static_cast<size_t>(value.byte_count()));
-    return;
-  }
-  for (const Value& element : value.elements()) CopyOut(element, pointer);
-}
-
 int64_t IntegerAt(PrimitiveType type, const void* data) {
   return primitive_util::IntegralTypeSwitch(
       [&](auto constant) -> int64_t {
@@ -215,13 +196,15 @@ EvaluatorThunk::EvaluatorThunk(const HloInstruction& instruction, const Compiled
 
 absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;
-  void* const* pointer = frame.pointers + first_;
+  const void* const* const leaves = frame.pointers + first_;  // of the operands, then of the result
+  const void* const* next = leaves;
   absl::InlinedVector<Value, 4> operands;
   for (const HloInstruction* operand : step_.instruction->operands()) {
-    operands.push_back(Borrow(operand->shape(), pointer));
+    operands.push_back(BorrowLeaves(operand->shape(), &next));
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, frame.run.EvaluateStep(step_, absl::MakeSpan(operands)));
-  CopyOut(result, pointer);
+  void* const* to = frame.pointers + first_ + (next - leaves);
+  CopyLeaves(result, &to);
   return absl::OkStatus();
 }
 
