@@ -110,6 +110,9 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+// Whether the instruction for bf16 does more in a cycle than that for f32, which takes half as many elements. Processors
+// of Intel begin one where they begin four of f32: there only AMX is faster.
+bool HasFastBf16() { return !__builtin_cpu_is("intel"); }
 bool HasAmx() {
   static const bool has_amx = HasAvx512() && amx::AskForAmx();
   return has_amx;
@@ -145,7 +148,9 @@ const PackedKernels<float>* FindBf16Kernels() {
   using Vectors = avx512_bf16::Kernel<float, uint16_t, 2>;
   static constexpr PackedKernels<float> kVectors = Vectors::kPacked;
   static constexpr PackedKernels<float> kAmx = amx::AmxKernel<float, Vectors::kPack>::kPacked;
-  if (__builtin_cpu_supports("avx512bf16")) return HasAmx() ? &kAmx : &kVectors;
+  if (!__builtin_cpu_supports("avx512bf16")) return nullptr;
+  if (HasAmx()) return &kAmx;
+  if (HasFastBf16()) return &kVectors;
 #endif
   return nullptr;
 }

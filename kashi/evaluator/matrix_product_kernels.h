@@ -81,7 +81,7 @@ template <typename T>
 const KernelTable<T>& FindKernels();
 
 // Products of bf16 with sums in f32, by instructions that count denormal numbers as 0 and round to nearest. Null: this
-// processor has none.
+// processor has none, or none that is faster than the product of f32.
 const PackedKernels<float>* FindBf16Kernels();
 // Products of integers of 8 bits with sums in 32 bits that wrap. Null likewise.
 struct Int8Kernels {
