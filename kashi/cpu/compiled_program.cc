@@ -19,6 +19,7 @@
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/cpu/passes/orient_dots.h"
+#include "kashi/cpu/passes/split_reductions.h"
 #include "kashi/cpu/passes/unroll_loops.h"
 #include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
@@ -128,6 +129,7 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
   KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
   KASHI_RETURN_IF_ERROR(UnrollWindows(module_.get()));
+  KASHI_RETURN_IF_ERROR(SplitReductions(module_.get()));
   // Before any code is made: it belongs to instructions that stay.
   module_->RemoveDeadCode();
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());

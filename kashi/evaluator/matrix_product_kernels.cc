@@ -110,8 +110,8 @@ bool HasAvx512() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-// Whether the instruction for bf16 does more in a cycle than that for f32, which takes half as many elements. Processors
-// of Intel begin one where they begin four of f32: there only AMX is faster.
+// Whether the instruction for bf16 does more in a cycle than that for f32, which takes half as many elements. Intel's
+// processors begin one of the former in the time of four of the latter: only AMX is faster there.
 bool HasFastBf16() { return !__builtin_cpu_is("intel"); }
 bool HasAmx() {
   static const bool has_amx = HasAvx512() && amx::AskForAmx();

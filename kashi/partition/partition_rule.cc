@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/partition/partition_rules.h"
 
@@ -146,19 +146,6 @@ std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction) 
   }
   if (!rule.has_value() || rule->factors.empty() || !Fits(*rule, instruction)) return std::nullopt;
   return rule;
-}
-
-Literal NeutralOf(HloOpcode combiner, PrimitiveType type) {
-  if (combiner == HloOpcode::kMultiply) return LiteralUtil::One(type);
-  if (combiner == HloOpcode::kMinimum) return LiteralUtil::MaxValue(type);
-  if (combiner == HloOpcode::kMaximum) return LiteralUtil::MinValue(type);
-  if (combiner == HloOpcode::kAnd) {
-    return primitive_util::IsSignedIntegralType(type) ? LiteralUtil::CreateR0(type, -1) : LiteralUtil::MaxValue(type);
-  }
-  if (combiner == HloOpcode::kAdd && primitive_util::IsFloatingPointType(type)) {
-    return LiteralUtil::CreateR0(type, -0.0);
-  }
-  return LiteralUtil::Zero(type);
 }
 
 bool IsNeutral(const HloInstruction& initial, HloOpcode combiner) {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "kashi/hlo/ir/hlo_instruction.h"
-#include "kashi/literal/literal.h"
 #include "kashi/partition/halo.h"
 
 namespace kashi::internal {
@@ -53,8 +52,6 @@ std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction);
 // nullopt for others, whose neutral element is unknown.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation);
 
-// x op neutral is x. Of add it is -0: 0 + -0 is 0, and would not be -0.
-Literal NeutralOf(HloOpcode combiner, PrimitiveType type);
 // Whether x op initial is x for all x that a sum can be: with 0 as the initial value of a sum, no part is -0.
 bool IsNeutral(const HloInstruction& initial, HloOpcode combiner);
 

@@ -7,6 +7,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/partition/computation_partitioner.h"
 

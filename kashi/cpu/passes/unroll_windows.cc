@@ -1,50 +1,23 @@
 #include "kashi/cpu/passes/unroll_windows.h"
 
 #include <cstdint>
-#include <iterator>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/lane_builder.h"
+#include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
-#include "kashi/literal/literal_util.h"
+#include "kashi/hlo/ir/neutral_element.h"
 
 namespace kashi::internal {
 namespace {
 
 constexpr int64_t kMostElements = 32;  // of a window
-
-// -0 + x is x, also for x = -0.
-Literal IdentityOfAdd(PrimitiveType type) {
-  if (!primitive_util::IsFloatingPointType(type)) return LiteralUtil::Zero(type);
-  return LiteralUtil::CreateR0<double>(-0.0).Convert(type).value();
-}
-
-// What a window may be reduced with, and the number that the operation ignores.
-struct Combiner {
-  HloOpcode opcode;
-  Literal (*identity)(PrimitiveType type);
-};
-constexpr Combiner kCombiners[] = {{HloOpcode::kAdd, &IdentityOfAdd},
-                                   {HloOpcode::kMultiply, &LiteralUtil::One},
-                                   {HloOpcode::kMaximum, &LiteralUtil::MinValue},
-                                   {HloOpcode::kMinimum, &LiteralUtil::MaxValue}};
-
-// Of a computation that is one such operation on its two parameters; null: it is not.
-const Combiner* FindCombiner(const HloComputation& computation) {
-  const HloInstruction& root = *computation.root_instruction();
-  if (computation.num_parameters() != 2 || root.operand_count() != 2) return nullptr;
-  const HloInstruction *a = root.operand(0), *b = root.operand(1);
-  if (a->opcode() != HloOpcode::kParameter || b->opcode() != HloOpcode::kParameter || a == b) return nullptr;
-  const auto* found = absl::c_find_if(kCombiners, [&](const Combiner& x) { return x.opcode == root.opcode(); });
-  return found == std::end(kCombiners) ? nullptr : found;
-}
 
 bool CanUnroll(const HloInstruction& x) {
   if (x.opcode() != HloOpcode::kReduceWindow || x.operand_count() != 2 || x.HasControlDependencies()) return false;
@@ -53,7 +26,7 @@ bool CanUnroll(const HloInstruction& x) {
   const PrimitiveType type = x.shape().element_type();
   const auto has_type = [&](const HloInstruction* p) { return p->shape().element_type() == type; };
   if (type == PRED || input.element_type() != type || init.element_type() != type ||
-      FindCombiner(*x.to_apply()) == nullptr || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
+      !ReorderableCombiner(*x.to_apply()).has_value() || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
     return false;
   }
   int64_t elements = 1;
@@ -67,8 +40,8 @@ bool CanUnroll(const HloInstruction& x) {
          innermost.padding_high() == 0;
 }
 
-// What is outside of the array, the window skips: identities there.
-HloInstruction* Pad(HloInstruction& x, const Combiner& combiner) {
+// What is outside of the array, the window skips: neutral elements there.
+HloInstruction* Pad(HloInstruction& x, HloOpcode combiner) {
   PaddingConfig padding;
   std::vector<int64_t> sizes;
   bool is_padded = false;
@@ -83,7 +56,7 @@ HloInstruction* Pad(HloInstruction& x, const Combiner& combiner) {
   if (!is_padded) return x.mutable_operand(0);
   const Shape shape = ShapeUtil::MakeShape(x.shape().element_type(), sizes);
   HloInstruction* const outside =
-      x.parent()->AddInstruction(HloInstruction::CreateConstant(combiner.identity(shape.element_type())));
+      x.parent()->AddInstruction(HloInstruction::CreateConstant(NeutralOf(combiner, shape.element_type())));
   return x.parent()->AddInstruction(HloInstruction::CreatePad(shape, x.mutable_operand(0), outside, padding));
 }
 
@@ -109,14 +82,14 @@ bool Advance(const Window& window, std::vector<int64_t>* place) {
 }
 
 absl::Status Unroll(HloInstruction* x) {
-  const Combiner& combiner = *FindCombiner(*x->to_apply());
+  const HloOpcode combiner = *ReorderableCombiner(*x->to_apply());
   HloInstruction* const padded = Pad(*x, combiner);
   HloInstruction* value =
       x->parent()->AddInstruction(HloInstruction::CreateBroadcast(x->shape(), x->mutable_operand(1), {}));
   std::vector<int64_t> place(x->shape().dimensions().size(), 0);
   do {
     value = x->parent()->AddInstruction(
-        HloInstruction::CreateBinary(x->shape(), combiner.opcode, value, SliceAt(*x, padded, place)));
+        HloInstruction::CreateBinary(x->shape(), combiner, value, SliceAt(*x, padded, place)));
   } while (Advance(x->window(), &place));
   value->set_metadata(x->metadata());
   return x->parent()->ReplaceInstruction(x, value);
