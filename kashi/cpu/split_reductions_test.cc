@@ -1,5 +1,6 @@
 // Reductions of many elements to few results, which become two.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,8 @@ TEST(SplitReductionsTest, SumsOfZerosKeepTheirSign) {
     arguments.push_back(x.Clone());
     arguments.push_back(LiteralUtil::CreateR0<float>(zero));
     ExpectAsEvaluator(text, arguments, ErrorSpec(0, 0));
+    const Literal sum = RunCompiled(*ReadVerified(text).value(), arguments).value();
+    EXPECT_EQ(std::signbit(sum.Get<float>({})), std::signbit(zero));
   }
 }
 

@@ -21,7 +21,8 @@ namespace {
 
 constexpr int64_t kFewestElements = 1 << 18;  // one thread takes some 30 microseconds
 constexpr int64_t kMostResults = 16;          // with more, threads share the results
-constexpr int64_t kMostParts = 128, kFewestParts = 8;
+constexpr int64_t kMostParts = 128;           // of 2,048 elements and more, so that a second step costs nothing
+constexpr int64_t kFewestParts = 8;           // fewer are not worth it
 
 // Whether a sum of sums has the precision of the whole sum. Narrow types are rounded once, at the end.
 bool KeepsSums(PrimitiveType type) {
@@ -63,7 +64,6 @@ struct Split {
 };
 
 // Of the dimensions that are reduced, the one with the most parts; the outermost of several, whose parts lie together.
-// Each part takes so many elements that a result for it costs nothing.
 Split ChooseSplit(const HloInstruction& reduce) {
   const Shape& input = reduce.operand(0)->shape();
   Split best = {0, 1};

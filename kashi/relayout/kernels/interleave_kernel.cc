@@ -322,7 +322,7 @@ HWY_INLINE void StreamDeinterleavedLines(const char* from, char* to, int64_t row
   }
 }
 
-// Not inlined, likewise.
+// Not inlined: callers share the one copy of a tile's code.
 template <int W, int P>
 HWY_NOINLINE void DeinterleavePlainly(const char* from, char* to, int64_t row_stride, int64_t columns) {
   constexpr int64_t kColumns = kTileBytes / W;
