@@ -6,14 +6,20 @@
 namespace kashi::internal {
 
 Literal NeutralOf(HloOpcode combiner, PrimitiveType type) {
-  if (combiner == HloOpcode::kMultiply) return LiteralUtil::One(type);
-  if (combiner == HloOpcode::kMinimum) return LiteralUtil::MaxValue(type);
-  if (combiner == HloOpcode::kMaximum) return LiteralUtil::MinValue(type);
-  if (combiner == HloOpcode::kAnd) {
-    return primitive_util::IsSignedIntegralType(type) ? LiteralUtil::CreateR0(type, -1) : LiteralUtil::MaxValue(type);
-  }
-  if (combiner == HloOpcode::kAdd && primitive_util::IsFloatingPointType(type)) {
-    return LiteralUtil::CreateR0(type, -0.0);
+  switch (GetHloOpcodeInfo(combiner).neutral) {
+    case HloOpcodeFlags::Neutral::kOne:
+      return LiteralUtil::One(type);
+    case HloOpcodeFlags::Neutral::kLowest:
+      return LiteralUtil::MinValue(type);
+    case HloOpcodeFlags::Neutral::kHighest:
+      return LiteralUtil::MaxValue(type);
+    case HloOpcodeFlags::Neutral::kAllOnes:
+      return primitive_util::IsSignedIntegralType(type) ? LiteralUtil::CreateR0(type, -1) : LiteralUtil::MaxValue(type);
+    case HloOpcodeFlags::Neutral::kZero:
+      if (primitive_util::IsFloatingPointType(type)) return LiteralUtil::CreateR0(type, -0.0);
+      break;
+    case HloOpcodeFlags::Neutral::kDefault:
+      break;
   }
   return LiteralUtil::Zero(type);
 }
