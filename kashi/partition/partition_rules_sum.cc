@@ -52,11 +52,9 @@ bool MayLeaveArray(const HloInstruction& instruction) {
 }  // namespace
 
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation) {
-  static constexpr HloOpcode kCombiners[] = {HloOpcode::kAdd,     HloOpcode::kMultiply, HloOpcode::kMinimum,
-                                             HloOpcode::kMaximum, HloOpcode::kAnd,      HloOpcode::kOr,
-                                             HloOpcode::kXor};
   const HloInstruction& root = *computation.root_instruction();
-  if (computation.num_parameters() != 2 || !absl::c_linear_search(kCombiners, root.opcode())) return std::nullopt;
+  const bool is_combiner = GetHloOpcodeInfo(root.opcode()).neutral != HloOpcodeFlags::Neutral::kDefault;
+  if (computation.num_parameters() != 2 || !is_combiner) return std::nullopt;
   const HloInstruction* a = root.operand(0);
   const HloInstruction* b = root.operand(1);
   const bool is_plain = a != b && a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter &&

@@ -64,10 +64,8 @@ std::vector<llvm::Value*> EmitScalarComputation(const LaneBuilder& lanes, const 
 
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) {
   const HloInstruction* root = computation.root_instruction();
-  static constexpr HloOpcode kReorderable[] = {HloOpcode::kAdd,     HloOpcode::kMultiply, HloOpcode::kMaximum,
-                                               HloOpcode::kMinimum, HloOpcode::kAnd,      HloOpcode::kOr,
-                                               HloOpcode::kXor};
-  if (!absl::c_linear_search(kReorderable, root->opcode()) || computation.num_parameters() != 2) return std::nullopt;
+  const bool is_reorderable = GetHloOpcodeInfo(root->opcode()).neutral != HloOpcodeFlags::Neutral::kDefault;
+  if (!is_reorderable || computation.num_parameters() != 2) return std::nullopt;
   const HloInstruction *a = root->operand(0), *b = root->operand(1);
   const bool are_parameters = a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter && a != b;
   return are_parameters ? std::make_optional(root->opcode()) : std::nullopt;
