@@ -201,7 +201,6 @@ void PairDiff::ShowFirst(const ValueComparer& comparer) {
 }
 
 absl::Status PairDiff::CompareRuns() {
-  if (!SeesValues() && (scope_a_.is_global() || scope_b_.is_global())) return CpuIsForOneDevice();
   KASHI_RETURN_IF_ERROR(FillElidedAlike(diff_, a_->module.get(), b_->module.get(), options_.seed));
   KASHI_ASSIGN_OR_RETURN(const std::vector<Value> arguments, MakeArguments());
   ValueComparer comparer(diff_, Tolerance{options_.tolerance});

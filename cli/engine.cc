@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
@@ -44,6 +45,10 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule& modu
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<internal::CompiledProgram> program,
                          internal::CompiledProgram::Compile(module, compile));
   if (!options.dump_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options.dump_dir));
+  for (const absl::Status& refusal : program->refusals()) {
+    PrintWarning(
+        absl::StrCat("the engine cpu leaves a part to the evaluator, which is an error of ours: ", refusal.message()));
+  }
   for (const auto& [name, text] : program->stages()) {
     KASHI_RETURN_IF_ERROR(WriteOutput((std::filesystem::path(options.dump_dir) / name).string(), text));
   }

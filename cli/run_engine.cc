@@ -31,25 +31,21 @@ bool IsBeyondLimit(const HloModule& module, int64_t max_work) {
   return max_work > 0 && LeastWorkOf(*module.entry_computation()) > max_work;
 }
 
-std::string ChooseEngine(const HloModule& module, const RunOptions& options, const EngineTask& task) {
+std::string ChooseEngine(const HloModule& module, const RunOptions& options, int64_t devices) {
   if (options.engine.name != "auto") return options.engine.name;
   if (NeedsCompiledEngine(options)) return "cpu";
-  if (NeedsEvaluator(options) || task.is_global || IsBeyondLimit(module, options.limits.max_work)) return "evaluator";
-  return IsWorthCompiling(module, SaturatingMultiply(options.repeat, task.devices)) ? "cpu" : "evaluator";
+  if (NeedsEvaluator(options) || IsBeyondLimit(module, options.limits.max_work)) return "evaluator";
+  return IsWorthCompiling(module, SaturatingMultiply(options.repeat, devices)) ? "cpu" : "evaluator";
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngineFor(const HloModule& module, const RunOptions& options,
-                                                      const EngineTask& task) {
+                                                      int64_t devices) {
   EngineOptions engine = options.engine;
-  engine.name = ChooseEngine(module, options, task);
+  engine.name = ChooseEngine(module, options, devices);
   engine.flush_denormals = options.denormals != "keep";
   engine.excess_precision = options.excess_precision != "off";
-  if (engine.name == "cpu" && task.is_global) {
-    return Unimplemented(
-        "the engine cpu takes programs of each device; this one is not partitioned yet: use --engine evaluator");
-  }
   absl::StatusOr<std::unique_ptr<Engine>> made = MakeEngine(module, engine);
   const bool is_free_choice = options.engine.name == "auto" && !NeedsCompiledEngine(options);
   if (!is_free_choice || !absl::IsUnimplemented(made.status())) return made;

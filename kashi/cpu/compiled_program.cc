@@ -5,7 +5,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/kernel.h"
@@ -24,6 +23,7 @@
 #include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 #include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/sharding_border.h"
 
 namespace kashi::internal {
 namespace {
@@ -33,7 +33,7 @@ class KernelTable {
  public:
   struct Entry {
     const HloComputation* fused;
-    Kernel kernel;
+    absl::StatusOr<Kernel> kernel;  // or why there is none
   };
 
   // The place of the kernel for this computation; made if there is none yet.
@@ -54,27 +54,6 @@ class KernelTable {
   std::vector<Entry> entries_;
 };
 
-using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;
-
-// The outermost loops that can be native functions.
-LoopTable EmitNativeLoops(HloModule* module, const NumberOptions& numbers, JitModule& jit_module) {
-  LoopTable loops;
-  const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
-  std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module);
-  absl::c_reverse(callers_first);
-  for (const HloComputation* computation : callers_first) {
-    // A computation that only native loops run is part of them.
-    if (!absl::c_linear_search(ComputationsRunAsAWhole(module, is_native), computation)) continue;
-    for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() != HloOpcode::kWhile || instruction->HasControlDependencies()) continue;
-      const std::string name = absl::StrCat("loop", loops.size());
-      std::optional<NativeLoop> loop = TryEmitNativeLoop(*instruction, name, numbers, jit_module);
-      if (loop.has_value()) loops[instruction] = *std::move(loop);
-    }
-  }
-  return loops;
-}
-
 bool AnyInstruction(const HloModule& module, absl::FunctionRef<bool(const HloInstruction&)> is_meant) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
@@ -86,7 +65,7 @@ bool AnyInstruction(const HloModule& module, absl::FunctionRef<bool(const HloIns
 
 // A border of a part of a global program that runs on each device (kashi/evaluator/manual_region.h).
 bool IsBorderOfManualRegion(const HloInstruction& instruction) {
-  return instruction.opcode() == HloOpcode::kCustomCall && absl::StartsWith(instruction.custom_call_target(), "SPMD");
+  return BorderKindOf(instruction) != BorderKind::kNone;
 }
 
 }  // namespace
@@ -122,8 +101,31 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
   return program;
 }
 
+CompiledProgram::LoopTable CompiledProgram::EmitNativeLoops(const NumberOptions& numbers, JitModule& jit_module) {
+  LoopTable loops;
+  const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
+  std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module_.get());
+  absl::c_reverse(callers_first);
+  for (const HloComputation* computation : callers_first) {
+    // A computation that only native loops run is part of them.
+    if (!absl::c_linear_search(ComputationsRunAsAWhole(module_.get(), is_native), computation)) continue;
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kWhile || instruction->HasControlDependencies()) continue;
+      const std::string name = absl::StrCat("loop", loops.size());
+      absl::StatusOr<std::optional<NativeLoop>> loop = TryEmitNativeLoop(*instruction, name, numbers, jit_module);
+      if (!loop.ok()) {
+        refusals_.push_back(loop.status());
+      } else if (loop->has_value()) {
+        loops[instruction] = **std::move(loop);
+      }
+    }
+  }
+  return loops;
+}
+
 absl::Status CompiledProgram::Emit(const CompileOptions& options) {
-  KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
+  // The computations of manual regions are known by their names: their calls stay.
+  if (!AnyInstruction(*module_, IsBorderOfManualRegion)) KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
   KASHI_RETURN_IF_ERROR(UnrollLoops(module_.get()));
   KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
@@ -134,7 +136,7 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   module_->RemoveDeadCode();
   absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
   KASHI_RETURN_IF_ERROR(jit_module.status());
-  const LoopTable loops = EmitNativeLoops(module_.get(), options.numbers, *jit_module);
+  const LoopTable loops = EmitNativeLoops(options.numbers, *jit_module);
   KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,
                          FuseInstructions(module_.get(), [&](const HloInstruction& x) { return loops.contains(&x); }));
   KeepStage(options, "fused.hlo", options.keep_stages ? module_->ToString() : "");
@@ -146,15 +148,19 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
     const HloComputation& fused = *fusion->fused_instructions_computation();
     numbers.push_back(table.FindOrMake(fused, options.numbers, *jit_module));
   }
-  kernel_count_ = static_cast<int64_t>(table.entries().size());
+  for (const KernelTable::Entry& entry : table.entries()) {
+    if (!entry.kernel.ok()) refusals_.push_back(entry.kernel.status());
+    kernel_count_ += entry.kernel.ok() ? 1 : 0;
+  }
   native_loop_count_ = static_cast<int64_t>(loops.size());
   KeepStage(options, "kernels.ll", options.keep_stages ? jit_module->ToString() : "");
   KASHI_ASSIGN_OR_RETURN(code_, JitCode::Compile(*std::move(jit_module), {MathAddresses(), options.keep_stages}));
   KeepStage(options, "kernels.s", code_->assembly());
   for (size_t i = 0; i < fusions.size(); ++i) {
-    const Kernel& kernel = table.entries()[numbers[i]].kernel;
-    KASHI_ASSIGN_OR_RETURN(KernelFunction* const function, code_->Find<KernelFunction>(kernel.name));
-    steps_[fusions[i]] = std::make_unique<KernelStep>(kernel, function, options.numbers);
+    const absl::StatusOr<Kernel>& kernel = table.entries()[numbers[i]].kernel;
+    if (!kernel.ok()) continue;  // the evaluator runs the fusion
+    KASHI_ASSIGN_OR_RETURN(KernelFunction* const function, code_->Find<KernelFunction>(kernel->name));
+    steps_[fusions[i]] = std::make_unique<KernelStep>(*kernel, function, options.numbers);
   }
   for (const auto& [instruction, loop] : loops) {
     KASHI_ASSIGN_OR_RETURN(NativeLoopFunction* const function, code_->Find<NativeLoopFunction>(loop.name));

@@ -18,7 +18,9 @@
 namespace kashi::internal {
 
 class JitCode;
+class JitModule;
 class ThunkProgram;
+struct NativeLoop;
 
 class CompiledProgram : public CompiledSteps {
  public:
@@ -31,6 +33,9 @@ class CompiledProgram : public CompiledSteps {
   // The program after all passes: run this one.
   const HloModule& module() const { return *module_; }
   int64_t kernel_count() const { return kernel_count_; }
+  // Why fusions and loops have no code of their own, and the evaluator runs them: they break a premise of kernels, or
+  // LLVM's verifier refuses their code. Each is an error of this engine, and the results are right all the same.
+  const std::vector<absl::Status>& refusals() const { return refusals_; }
   // Loops that are one native function; the loops within them are not counted.
   int64_t native_loop_count() const { return native_loop_count_; }
   // Loops, and the entry, that run as thunks (thunks/thunk_program.h).
@@ -44,9 +49,13 @@ class CompiledProgram : public CompiledSteps {
   const std::vector<std::pair<std::string, std::string>>& stages() const { return stages_; }
 
  private:
+  using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;
+
   CompiledProgram() = default;
   // All passes on the module; the machine code.
   absl::Status Emit(const CompileOptions& options);
+  // The outermost loops that can be native functions.
+  LoopTable EmitNativeLoops(const NumberOptions& numbers, JitModule& jit_module);
   void AddEvaluatorSteps(const NumberOptions& numbers);
   void MakeThunks(const CompileOptions& options);
   void KeepStage(const CompileOptions& options, const char* name, const std::string& text);
@@ -55,6 +64,7 @@ class CompiledProgram : public CompiledSteps {
   std::unique_ptr<JitCode> code_;  // null: no kernels
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CompiledStep>> steps_;
   std::unique_ptr<ThunkProgram> entry_;  // null: evaluated step by step
+  std::vector<absl::Status> refusals_;
   int64_t kernel_count_ = 0, native_loop_count_ = 0, thunk_program_count_ = 0;
   std::vector<std::pair<std::string, std::string>> stages_;
 };

@@ -33,6 +33,7 @@ inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::v
                                            const CompileOptions& options = {}, int64_t* kernels = nullptr) {
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));
   if (kernels != nullptr) *kernels = program->kernel_count();
+  for (const absl::Status& refusal : program->refusals()) ADD_FAILURE() << refusal;
   EvaluationOptions evaluation;
   evaluation.compiled = program.get();
   return HloEvaluator(evaluation).Evaluate(program->module(), arguments);

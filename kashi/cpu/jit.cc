@@ -108,13 +108,6 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& target) {
   }
 }
 
-absl::Status Verify(const llvm::Module& module) {
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (!llvm::verifyModule(module, &stream)) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("wrong LLVM IR: ", message));
-}
-
 absl::StatusOr<std::string> AssemblyOf(const llvm::Module& module, llvm::TargetMachine& target) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   llvm::SmallVector<char, 0> text;
@@ -168,6 +161,21 @@ std::string JitModule::ToString() const {
   return text;
 }
 
+// The blocks of an unfinished function may use each other in any order.
+void EraseFunction(llvm::Function& function) {
+  function.dropAllReferences();
+  function.eraseFromParent();
+}
+
+absl::Status VerifyOrErase(llvm::Function& function) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (!llvm::verifyFunction(function, &stream)) return absl::OkStatus();
+  const std::string name(function.getName());
+  EraseFunction(function);
+  return absl::InternalError(absl::StrCat("LLVM refuses the code of ", name, ": ", message));
+}
+
 // The code in memory: a dynamic library of the process's JIT.
 class JitCode::Linked {
  public:
@@ -204,7 +212,6 @@ JitCode::JitCode(std::unique_ptr<Linked> linked) : linked_(std::move(linked)) {}
 JitCode::~JitCode() = default;
 
 absl::StatusOr<std::unique_ptr<JitCode>> JitCode::Compile(JitModule module, const JitOptions& options) {
-  if (absl::Status status = Verify(module.module()); !status.ok()) return status;
   absl::StatusOr<Machine*> machine = Machine::Get();
   if (!machine.ok()) return machine.status();
   llvm::orc::JITTargetMachineBuilder builder = (*machine)->builder();

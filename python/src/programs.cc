@@ -176,16 +176,15 @@ class Program {
       parameters_.push_back(&parameter->shape());
     }
 #ifdef KASHI_HAS_CPU
-    // The compiled engine takes programs of each device.
-    if (!compiled || scope_.is_global()) return;
+    if (!compiled) return;
     absl::StatusOr<std::unique_ptr<Executable>> executable;
     {
       const nb::gil_scoped_release release;
       executable = Executable::Compile(*module_);
     }
     executable_ = ValueOrThrow(std::move(executable));
-    const bool takes_memory =
-        !has_custom_calls_ && absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });
+    const bool takes_memory = !has_custom_calls_ && !scope_.is_global() &&
+                              absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });
     if (takes_memory) small_results_ = SmallResults(root_shape());
     is_quick_ = IsQuick(*module_);
 #else
@@ -386,7 +385,7 @@ class Program {
   }
 
   absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options) const {
-    const bool is_plain = !has_custom_calls_ && options.profile == nullptr;
+    const bool is_plain = !has_custom_calls_ && !scope_.is_global() && options.profile == nullptr;
     if (executable_ != nullptr && is_plain) {
       return executable_->ExecuteValues(std::move(arguments), options.cancelled);
     }

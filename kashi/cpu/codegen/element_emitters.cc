@@ -32,6 +32,12 @@ bool IsSelectOfOneType(const HloInstruction& instruction) {
          instruction.operand(2)->shape().element_type() == type;
 }
 
+// A bitcast-convert to a narrower or wider type also changes the dimensions.
+bool IsBitcastOfOneWidth(const HloInstruction& instruction) {
+  return primitive_util::BitWidth(instruction.shape().element_type()) ==
+         primitive_util::BitWidth(instruction.operand(0)->shape().element_type());
+}
+
 }  // namespace
 
 const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
@@ -43,7 +49,9 @@ const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
     return nullptr;
   }
   if (const ElementEmitterRow* row = Find(ConversionEmitters(), instruction.opcode())) {
-    return instruction.opcode() != HloOpcode::kSelect || IsSelectOfOneType(instruction) ? row : nullptr;
+    if (instruction.opcode() == HloOpcode::kSelect && !IsSelectOfOneType(instruction)) return nullptr;
+    if (instruction.opcode() == HloOpcode::kBitcastConvert && !IsBitcastOfOneWidth(instruction)) return nullptr;
+    return row;
   }
   if (!HasOneType(instruction)) return nullptr;
   return Find(RowsOf(instruction.operand(0)->shape().element_type()), instruction.opcode());

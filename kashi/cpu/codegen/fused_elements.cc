@@ -8,6 +8,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/cpu/codegen/element_emitters.h"
+#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 
 namespace kashi::internal {
@@ -192,6 +193,7 @@ llvm::Value* EmitConstant(const MovedElements& op) { return EmitScalarConstant(o
 
 // ---- Which of them can be emitted; types have been looked at.
 bool Always(const HloInstruction&) { return true; }
+bool StartsAtScalars(const HloInstruction& slice) { return HasScalarStarts(slice, 1); }
 bool IsScalarConstant(const HloInstruction& instruction) { return ShapeUtil::IsScalar(instruction.shape()); }
 // A bitcast of the bytes of other layouts is no reshape.
 bool IsReshape(const HloInstruction& bitcast) {
@@ -240,7 +242,7 @@ constexpr MovementRow kMovements[] = {
     {HloOpcode::kReverse, &EmitReverse, &Always},
     {HloOpcode::kPad, &EmitPad, &HasOnlyEdges},
     {HloOpcode::kConcatenate, &EmitConcatenate, &HasFewOperands},
-    {HloOpcode::kDynamicSlice, &EmitDynamicSlice, &Always},
+    {HloOpcode::kDynamicSlice, &EmitDynamicSlice, &StartsAtScalars},
     {HloOpcode::kGather, &EmitGather, &GathersElements},
     {HloOpcode::kIota, &EmitIota, &Always},
     {HloOpcode::kParameter, &EmitParameter, &Always},
@@ -263,10 +265,12 @@ bool KeepsType(const HloInstruction& instruction) {
   return true;
 }
 
-// Elementwise operations may have scalar operands, which count for every element: clamp's bounds, select's predicate.
+// Operations with three operands may have scalars that count for every element: clamp's bounds, select's predicate.
 bool HasSizesOfOperands(const HloInstruction& instruction) {
+  const bool may_repeat = instruction.operand_count() == 3;
   return absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
-    return ShapeUtil::IsScalar(operand->shape()) || operand->shape().dimensions() == instruction.shape().dimensions();
+    return operand->shape().dimensions() == instruction.shape().dimensions() ||
+           (may_repeat && ShapeUtil::IsScalar(operand->shape()));
   });
 }
 

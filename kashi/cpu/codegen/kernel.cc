@@ -4,8 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/base/status.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
+#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/codegen/row_analysis.h"
 
 namespace kashi::internal {
@@ -51,7 +53,7 @@ KernelBuilder::KernelBuilder(const HloComputation& fused_computation, const std:
   llvm::Type* integer = ir.getInt64Ty();
   llvm::FunctionType* type =
       llvm::FunctionType::get(ir.getVoidTy(), {pointer, pointer, integer, integer, integer, integer}, false);
-  llvm::Function* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module.module());
+  function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module.module());
   function->setDoesNotThrow();
   ir.SetInsertPoint(llvm::BasicBlock::Create(module.context(), "entry", function));
   lane_type = LaneTypeFor(fused, ir);
@@ -61,6 +63,11 @@ KernelBuilder::KernelBuilder(const HloComputation& fused_computation, const std:
   row_end = function->getArg(3);
   column_begin = function->getArg(4);
   column_end = function->getArg(5);
+}
+
+absl::Status KernelBuilder::Finish() {
+  ir.CreateRetVoid();
+  return VerifyOrErase(*function);
 }
 
 llvm::Value* KernelBuilder::Allocate(llvm::Type* type, int64_t count) {
@@ -84,8 +91,9 @@ std::vector<int> KernelBuilder::Widths(int64_t columns, bool columns_are_known) 
   return widths;
 }
 
-Kernel EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
-                  JitModule& module) {
+absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
+                                  JitModule& module) {
+  KASHI_RETURN_IF_ERROR(CheckKernelPremises(fused));
   Kernel kernel;
   kernel.name = name;
   KernelBuilder builder(fused, name, numbers, module);
@@ -98,7 +106,7 @@ Kernel EmitKernel(const HloComputation& fused, const std::string& name, const Nu
   } else {
     EmitLoopKernel(builder, &kernel);
   }
-  builder.Finish();
+  KASHI_RETURN_IF_ERROR(builder.Finish());
   return kernel;
 }
 

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -39,20 +41,24 @@ struct Kernel {
   int64_t updated_operand = -1;
 };
 
-// Emits the function for a fused computation (FusionPass makes them) into the module.
-Kernel EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
-                  JitModule& module);
+// Emits the function for a fused computation (passes/fuse.h makes them) into the module. FAILED_PRECONDITION if it
+// breaks a premise of kernels (kernel_premises.h), INTERNAL if LLVM's verifier refuses the code: then the module is as
+// before.
+absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
+                                  JitModule& module);
 
 // ---- The kinds of kernels.
 
 // The function under construction, with its arguments loaded.
 struct KernelBuilder {
   KernelBuilder(const HloComputation& fused, const std::string& name, const NumberOptions& numbers, JitModule& module);
-  void Finish() { ir.CreateRetVoid(); }
+  // Ends the function. INTERNAL if LLVM's verifier refuses it: then it is taken out of the module.
+  absl::Status Finish();
 
   const HloComputation& fused;
   const NumberOptions& numbers;
   Ir ir;
+  llvm::Function* function;
   llvm::IntegerType* lane_type;
   std::vector<llvm::Value*> operands, results;  // pointers
   llvm::Value *row_begin, *row_end, *column_begin, *column_end;

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
+#include "kashi/base/status.h"
 #include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/cpu/codegen/small_array.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -311,8 +312,8 @@ bool LoopEmitter::EmitFunction(const HloInstruction& loop, NativeLoop* result) {
 
 }  // namespace
 
-std::optional<NativeLoop> TryEmitNativeLoop(const HloInstruction& loop, const std::string& name,
-                                            const NumberOptions& numbers, JitModule& module) {
+absl::StatusOr<std::optional<NativeLoop>> TryEmitNativeLoop(const HloInstruction& loop, const std::string& name,
+                                                            const NumberOptions& numbers, JitModule& module) {
   llvm::LLVMContext& context = module.context();
   llvm::Type *pointer = llvm::PointerType::getUnqual(context), *integer = llvm::Type::getInt64Ty(context);
   llvm::FunctionType* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
@@ -321,11 +322,12 @@ std::optional<NativeLoop> TryEmitNativeLoop(const HloInstruction& loop, const st
   NativeLoop result;
   result.name = name;
   result.work_of_iteration = loop.while_body()->instruction_count() + loop.while_condition()->instruction_count();
-  if (LoopEmitter(function, numbers).EmitFunction(loop, &result)) return result;
-  // The blocks of an unfinished function may use each other in any order.
-  function->dropAllReferences();
-  function->eraseFromParent();
-  return std::nullopt;
+  if (!LoopEmitter(function, numbers).EmitFunction(loop, &result)) {
+    EraseFunction(*function);
+    return std::nullopt;
+  }
+  KASHI_RETURN_IF_ERROR(VerifyOrErase(*function));
+  return result;
 }
 
 }  // namespace kashi::internal

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kashi/cpu/compile_options.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
@@ -40,9 +41,10 @@ struct NativeLoop {
 };
 
 // Emits the function into the module. Nothing, and nothing is emitted, if the loop has an operation that has no native
-// form, works on arrays of more than some elements, or reads memory that it has written since.
-std::optional<NativeLoop> TryEmitNativeLoop(const HloInstruction& loop, const std::string& name,
-                                            const NumberOptions& numbers, JitModule& module);
+// form, works on arrays of more than some elements, or reads memory that it has written since. INTERNAL, and nothing is
+// emitted, if LLVM's verifier refuses the code.
+absl::StatusOr<std::optional<NativeLoop>> TryEmitNativeLoop(const HloInstruction& loop, const std::string& name,
+                                                            const NumberOptions& numbers, JitModule& module);
 
 }  // namespace kashi::internal
 

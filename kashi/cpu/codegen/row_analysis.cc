@@ -1,7 +1,10 @@
 #include "kashi/cpu/codegen/row_analysis.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 
@@ -15,11 +18,21 @@ bool IsReduceOfRows(const HloInstruction& reduce, absl::Span<const int64_t> size
   return IsRowReduce(reduce) && reduce.operand(0)->shape().dimensions() == sizes;
 }
 
-// Whether the coordinates are the same in all columns.
-bool IsSameInRow(const HloInstruction& instruction, const IndexMapping& mapping, int64_t column_dimension) {
+// Whether the coordinate is within `size` for each index of a dimension of `count`. Outside, a padding or another
+// operand of a concatenation is meant.
+bool IsWithin(const Affine& affine, int64_t count, int64_t size) {
+  const std::optional<int64_t> way = CheckedMultiply(affine.step, count - 1);
+  const std::optional<int64_t> last = way.has_value() ? CheckedAdd(affine.offset, *way) : std::nullopt;
+  return last.has_value() && std::min(affine.offset, *last) >= 0 && std::max(affine.offset, *last) < size;
+}
+
+// Whether the coordinates are the same in all columns, and within the instruction in all rows.
+bool IsSameInRow(const HloInstruction& instruction, const IndexMapping& mapping, absl::Span<const int64_t> sizes) {
+  const int64_t column_dimension = static_cast<int64_t>(sizes.size()) - 1;
   for (size_t i = 0; i < mapping.size(); ++i) {
-    const bool is_known = mapping[i].dimension >= 0 && mapping[i].dimension != column_dimension;
-    if (instruction.shape().dimensions(i) != 1 && !is_known) return false;
+    const int64_t size = instruction.shape().dimensions(i), dimension = mapping[i].dimension;
+    const bool is_known = dimension >= 0 && dimension != column_dimension;
+    if (is_known ? !IsWithin(mapping[i], sizes[dimension], size) : size != 1) return false;
   }
   return true;
 }
@@ -62,25 +75,24 @@ std::optional<absl::Span<const int64_t>> RowSizesOf(const HloInstruction& root) 
 RowAnalysis AnalyzeRows(const HloInstruction& root, absl::FunctionRef<bool(const HloInstruction&)> is_member) {
   RowAnalysis analysis;
   const absl::Span<const int64_t> sizes = *RowSizesOf(root);
-  const int64_t column_dimension = static_cast<int64_t>(sizes.size()) - 1;
-  absl::flat_hash_map<const HloInstruction*, IndexMapping> mappings;  // empty: several
+  // With which index a member is asked for; nothing: with several. A scalar has the empty index.
+  absl::flat_hash_map<const HloInstruction*, std::optional<IndexMapping>> mappings;
   const auto visit = [&](const HloInstruction& instruction, const IndexMapping& mapping) {
-    if (&instruction == &root || mapping.empty()) return;
+    if (&instruction == &root) return;
     const auto [known, is_new] = mappings.emplace(&instruction, mapping);
-    if (!is_new && known->second != mapping) known->second.clear();
+    if (!is_new && known->second != mapping) known->second.reset();
   };
   const size_t root_rank = root.shape().dimensions().size();
   analysis.is_valid = VisitMappings({&root}, IdentityMapping(root_rank), is_member, visit);
   if (!analysis.is_valid) return analysis;  // of mappings that were not seen, nothing is known
   for (const auto& [instruction, mapping] : mappings) {
-    if (mapping.empty()) continue;
-    if (IsSameInRow(*instruction, mapping, column_dimension)) analysis.once_per_row[instruction] = mapping;
-    if (IsAtResult(*instruction, mapping, sizes)) analysis.at_result.insert(instruction);
-  }
-  for (const auto& [instruction, mapping] : mappings) {
-    if (instruction->opcode() != HloOpcode::kReduce) continue;
-    analysis.is_valid = analysis.is_valid && IsReduceOfRows(*instruction, sizes) &&
-                        analysis.once_per_row.contains(instruction) && IsAtRow(mapping, sizes.first(sizes.size() - 1));
+    if (instruction->opcode() == HloOpcode::kReduce) {
+      analysis.is_valid = analysis.is_valid && mapping.has_value() && IsReduceOfRows(*instruction, sizes) &&
+                          IsAtRow(*mapping, sizes.first(sizes.size() - 1));
+    }
+    if (!mapping.has_value() || mapping->empty()) continue;
+    if (IsSameInRow(*instruction, *mapping, sizes)) analysis.once_per_row[instruction] = *mapping;
+    if (IsAtResult(*instruction, *mapping, sizes)) analysis.at_result.insert(instruction);
   }
   return analysis;
 }

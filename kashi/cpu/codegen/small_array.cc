@@ -10,6 +10,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
+#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/hlo_evaluator.h"
@@ -165,13 +166,25 @@ bool IsPlainReduce(const HloInstruction& reduce) {
                         [&](auto* x) { return x->shape().element_type() == type; }) &&
          combiner.root_instruction()->shape().element_type() == type;
 }
-bool KeepsElementType(const HloInstruction& instruction) {
+bool KeepsElementType(const HloInstruction& instruction, int64_t operands = 1) {
   const PrimitiveType type = instruction.shape().element_type();
-  const int count = instruction.opcode() == HloOpcode::kDynamicUpdateSlice ? 2 : 1;
-  for (int i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < operands; ++i) {
     if (instruction.operand(i)->shape().element_type() != type) return false;
   }
   return true;
+}
+bool IsPlainCopy(const HloInstruction& copy) { return KeepsElementType(copy); }
+bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start) {
+  if (!HasScalarStarts(slice, first_start)) return false;
+  return std::all_of(slice.operands().begin() + first_start, slice.operands().end(), [&](const HloInstruction* start) {
+    return start->shape().element_type() == slice.operand(first_start)->shape().element_type();
+  });
+}
+bool IsPlainDynamicSlice(const HloInstruction& slice) {
+  return KeepsElementType(slice) && HasStartsOfOneType(slice, 1);
+}
+bool IsPlainUpdateSlice(const HloInstruction& update) {
+  return KeepsElementType(update, 2) && HasStartsOfOneType(update, 2);
 }
 
 llvm::Value* EmitConstantInstruction(const LaneBuilder& lanes, const HloInstruction& constant,
@@ -191,10 +204,10 @@ constexpr SmallArrayRow kElementwise = {&IsElementwise, &EmitElementwise},
                         kMovement = {&IsFixedMovement, &EmitMovement};
 constexpr std::pair<HloOpcode, SmallArrayRow> kOthers[] = {
     {HloOpcode::kConstant, {&AnyConstant, &EmitConstantInstruction}},
-    {HloOpcode::kCopy, {&KeepsElementType, &EmitCopy}},
+    {HloOpcode::kCopy, {&IsPlainCopy, &EmitCopy}},
     {HloOpcode::kReduce, {&IsPlainReduce, &EmitReduce}},
-    {HloOpcode::kDynamicSlice, {&KeepsElementType, &EmitDynamicSlice}},
-    {HloOpcode::kDynamicUpdateSlice, {&KeepsElementType, &EmitDynamicUpdateSlice}},
+    {HloOpcode::kDynamicSlice, {&IsPlainDynamicSlice, &EmitDynamicSlice}},
+    {HloOpcode::kDynamicUpdateSlice, {&IsPlainUpdateSlice, &EmitDynamicUpdateSlice}},
 };
 
 // Null: there is none.

@@ -10,13 +10,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
+#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/codegen/row_analysis.h"
-#include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/codegen/segments.h"
 #include "kashi/cpu/passes/inline_calls.h"
 
@@ -38,48 +37,6 @@ bool IsExpensive(const HloInstruction& instruction) {
 // Costs nothing where it is fused: only addresses change.
 bool IsFreeMovement(const HloInstruction& instruction) {
   return MovesElements(instruction.opcode()) && instruction.opcode() != HloOpcode::kGather;
-}
-
-// A reduce that a kernel computes.
-bool CanReduce(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kReduce || instruction.HasControlDependencies()) return false;
-  if (!IsScalarComputation(*instruction.to_apply())) return false;
-  const int64_t count = instruction.operand_count() / 2;
-  for (int64_t i = 0; i < instruction.operand_count(); ++i) {
-    const Shape& shape = instruction.operand(i)->shape();
-    // The combiner's parameters have the types of the operands: what the evaluator converts is not compiled.
-    if (!IsPlainArray(shape) || (i < count && shape.dimensions().empty()) ||
-        shape.element_type() != instruction.to_apply()->parameter_instruction(i)->shape().element_type() ||
-        shape.element_type() != instruction.operand(i % count)->shape().element_type()) {
-      return false;
-    }
-  }
-  bool has_types = true;
-  ShapeUtil::ForEachSubshape(instruction.shape(), [&](const Shape& part, const ShapeIndex& index) {
-    if (!part.IsArray()) return;
-    const int64_t i = index.empty() ? 0 : index[0];
-    has_types = has_types && part.is_static() && part.element_type() == instruction.operand(i)->shape().element_type();
-  });
-  const Shape& root = instruction.to_apply()->root_instruction()->shape();
-  return has_types && (root.IsTuple() ? root.tuple_shapes().size() : 1) == count;
-}
-
-// A scatter that a kernel computes: its windows have one element.
-bool CanScatter(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kScatter || instruction.HasControlDependencies()) return false;
-  const HloComputation& combiner = *instruction.to_apply();
-  const PrimitiveType type = instruction.shape().element_type();
-  const auto has_type = [&](const HloInstruction* x) { return x->shape().element_type() == type; };
-  if (instruction.operand_count() != 3 || !IsScalarComputation(combiner) ||
-      !combiner.root_instruction()->shape().IsArray() || !has_type(combiner.root_instruction()) ||
-      !absl::c_all_of(combiner.parameter_instructions(), has_type) || !has_type(instruction.operand(0)) ||
-      !has_type(instruction.operand(2)) ||
-      !primitive_util::IsIntegralType(instruction.operand(1)->shape().element_type())) {
-    return false;
-  }
-  if (!absl::c_all_of(instruction.operands(), [](auto* x) { return IsPlainArray(x->shape()); })) return false;
-  return absl::c_all_of(instruction.scatter_dimension_numbers().update_window_dims(),
-                        [&](int64_t d) { return instruction.operand(2)->shape().dimensions(d) == 1; });
 }
 
 // Elements that the kernel of this root goes through.

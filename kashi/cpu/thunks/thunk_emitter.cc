@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/frame_allocator.h"
@@ -310,10 +311,11 @@ class ThunkEmitter {
   }
 
   // An operand that is used for the last time, and whose array the result may replace; kNoSlot: none. The wanted one
-  // if possible.
+  // if possible. An operand of other sizes is read elsewhere, even if it has as many bytes.
   int ReplaceableOperand(const Context& context, int64_t bytes) const {
     int found = kNoSlot;
     for (size_t i = 0; i < context.operands.size(); ++i) {
+      if (!HasSizesOfResult(context.instruction(), i)) continue;
       const int slot = context.operands[i][0];
       if (!context.is_last_use[i] || !IsLastHolder(slot) || slots_[slot].bytes != bytes) continue;
       if (found == kNoSlot || slot == context.wanted[0]) found = slot;
@@ -371,19 +373,18 @@ class ThunkEmitter {
   }
 
   std::optional<Leaves> EmitElements(const Context& context) {
-    const int64_t elements = ShapeUtil::ElementsIn(context.instruction().shape());
-    if (elements > kMaxElementsHere) return std::nullopt;
+    if (ShapeUtil::ElementsIn(context.instruction().shape()) > kMaxElementsHere) return std::nullopt;
+    const std::optional<ElementThunk::Sizes> sizes = ElementThunk::SizesOf(context.instruction(), *context.step.kernel);
+    if (!sizes.has_value()) return EmitEvaluator(context);
     const Leaves result = TakeElementwiseResult(context);
     const int64_t first = AddPointers(context, result);
-    context.thunks->Add(std::make_unique<ElementThunk>(*context.step.kernel, first,
-                                                       static_cast<int64_t>(context.operands.size()), elements),
-                        context.step.work);
+    context.thunks->Add(std::make_unique<ElementThunk>(*context.step.kernel, first, *sizes), context.step.work);
     return result;
   }
 
   std::optional<Leaves> EmitDynamicSlice(const Context& context) {
     const HloInstruction& instruction = context.instruction();
-    if (!SlicePlace::HasScalarStarts(instruction, 1) || ShapeUtil::IsZeroElementArray(instruction.shape())) {
+    if (!HasScalarStarts(instruction, 1) || ShapeUtil::IsZeroElementArray(instruction.shape())) {
       return EmitEvaluator(context);
     }
     const Leaves result = TakeResults(context);
@@ -394,7 +395,7 @@ class ThunkEmitter {
 
   std::optional<Leaves> EmitUpdateSlice(const Context& context) {
     const HloInstruction& instruction = context.instruction();
-    if (!SlicePlace::HasScalarStarts(instruction, 2)) return EmitEvaluator(context);
+    if (!HasScalarStarts(instruction, 2)) return EmitEvaluator(context);
     if (ShapeUtil::IsZeroElementArray(instruction.operand(1)->shape())) return Held(context.operands[0]);
     const Leaves result = TakeUpdated(context, 0, /*may_replace=*/true);
     Leaves pointers;

@@ -1,6 +1,7 @@
 #include "kashi/cpu/thunks/thunks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "absl/algorithm/container.h"
@@ -45,10 +46,56 @@ absl::Status NativeLoopThunk::Run(const ThunkFrame& frame) const {
   return step_.RunOnMemory(frame.run, frame.pointers + first_);
 }
 
+std::optional<ElementThunk::Sizes> ElementThunk::SizesOf(const HloInstruction& instruction,
+                                                         const ElementKernel& kernel) {
+  Sizes sizes;
+  sizes.elements = ShapeUtil::ElementsIn(instruction.shape());
+  for (const HloInstruction* operand : instruction.operands()) {
+    const PrimitiveType type = kernel.input_types[sizes.operands.size()];
+    const bool has_sizes = operand->shape().dimensions() == instruction.shape().dimensions();
+    if (operand->shape().element_type() != type || (!has_sizes && !ShapeUtil::IsScalar(operand->shape()))) {
+      return std::nullopt;
+    }
+    sizes.operands.push_back({primitive_util::ByteWidth(type), !has_sizes});
+    sizes.repeats = sizes.repeats || !has_sizes;
+  }
+  return sizes;
+}
+
 absl::Status ElementThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;
-  kernel_(frame.pointers + operands_, frame.pointers[result_], elements_);
+  void* const* const inputs = frame.pointers + first_;
+  void* const output = inputs[sizes_.operands.size()];
+  if (sizes_.repeats) {
+    RunRepeating(frame, output);
+  } else {
+    kernel_(inputs, output, sizes_.elements);
+  }
   return absl::OkStatus();
+}
+
+// The function reads an element of each operand for each element of the result: it gets copies of the one element, for
+// a part of the result at a time.
+void ElementThunk::RunRepeating(const ThunkFrame& frame, void* output) const {
+  constexpr int64_t kPart = 256, kMostBytes = 16;  // elements; bytes of one
+  alignas(64) char copies[3][kPart * kMostBytes];
+  std::array<const void*, 3> inputs = {};
+  for (size_t k = 0; k < sizes_.operands.size(); ++k) {
+    if (!sizes_.operands[k].is_repeated) continue;
+    const int64_t bytes = sizes_.operands[k].element_bytes, part = std::min(kPart, sizes_.elements);
+    for (int64_t i = 0; i < part; ++i) {
+      std::memcpy(&copies[k][i * bytes], frame.pointers[first_ + k], static_cast<size_t>(bytes));
+    }
+    inputs[k] = copies[k];
+  }
+  const int64_t output_bytes = primitive_util::ByteWidth(kernel_.output_type);
+  for (int64_t i = 0; i < sizes_.elements; i += kPart) {
+    for (size_t k = 0; k < sizes_.operands.size(); ++k) {
+      if (sizes_.operands[k].is_repeated) continue;
+      inputs[k] = static_cast<const char*>(frame.pointers[first_ + k]) + i * sizes_.operands[k].element_bytes;
+    }
+    kernel_(inputs.data(), static_cast<char*>(output) + i * output_bytes, std::min(kPart, sizes_.elements - i));
+  }
 }
 
 absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
@@ -154,13 +201,6 @@ SlicePlace::SlicePlace(const HloInstruction& slice, int64_t start_operand, absl:
     last_starts_.push_back(array_sizes[d] - part_sizes[d]);
     index_types_.push_back(slice.operand(start_operand + static_cast<int64_t>(d))->shape().element_type());
   }
-}
-
-bool SlicePlace::HasScalarStarts(const HloInstruction& slice, int64_t start_operand) {
-  const int64_t rank = slice.shape().dimensions_size();
-  if (slice.operand_count() != start_operand + rank) return false;
-  return absl::c_all_of(absl::MakeConstSpan(slice.operands()).subspan(start_operand),
-                        [](const HloInstruction* start) { return start->shape().dimensions().empty(); });
 }
 
 int64_t SlicePlace::OffsetAt(void* const* indices) const {

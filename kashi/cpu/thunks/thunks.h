@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
@@ -44,16 +45,32 @@ class NativeLoopThunk : public Thunk {
   int64_t first_;
 };
 
-// One elementwise operation, by the evaluator's function. Operands, then the result.
+// One elementwise operation, by the evaluator's function. Operands, then the result. An operand has the elements of the
+// result, or one element for all of them.
 class ElementThunk : public Thunk {
  public:
-  ElementThunk(const ElementKernel& kernel, int64_t first, int64_t operand_count, int64_t elements)
-      : kernel_(kernel), operands_(first), result_(first + operand_count), elements_(elements) {}
+  struct Operand {
+    int64_t element_bytes;
+    bool is_repeated;
+  };
+  struct Sizes {
+    absl::InlinedVector<Operand, 3> operands;
+    bool repeats = false;  // an operand
+    int64_t elements = 0;  // of the result
+  };
+  // Nothing if an operand has another type than the kernel reads, or sizes that are neither the result's nor a
+  // scalar's.
+  static std::optional<Sizes> SizesOf(const HloInstruction& instruction, const ElementKernel& kernel);
+  ElementThunk(const ElementKernel& kernel, int64_t first, Sizes sizes)
+      : kernel_(kernel), first_(first), sizes_(std::move(sizes)) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
+  void RunRepeating(const ThunkFrame& frame, void* output) const;
+
   ElementKernel kernel_;
-  int64_t operands_, result_, elements_;
+  int64_t first_;
+  Sizes sizes_;
 };
 
 // Source, destination.
@@ -101,8 +118,7 @@ class DotThunk : public Thunk {
 // A part of an array that begins at indices which the program computes.
 class SlicePlace {
  public:
-  // Whether each dimension has a start index of its own, from this operand on.
-  static bool HasScalarStarts(const HloInstruction& slice, int64_t start_operand);
+  // The slice must have scalar start indices (kernel_premises.h).
   // start_operand: the operand of the slice that is the first of the start indices.
   SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
              absl::Span<const int64_t> part_sizes);
