@@ -28,6 +28,7 @@ SYSTEM_INCLUDES = {
     # Instructions for short elements; AMX, which a process asks Linux for.
     "kashi/evaluator/matrix_product_kernels.cc": ("cpuid.h", "immintrin.h", "sys/syscall.h", "unistd.h"),
     "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
+    "kashi/base/guard_pages.cc": ("signal.h", "sys/mman.h", "unistd.h"),
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/math.h"
 #include "kashi/base/sanitizers.h"
@@ -27,6 +28,12 @@ void* AllocatePlain(int64_t bytes, BlockContent content) {
   const size_t size = static_cast<size_t>(bytes);
   void* block = ::operator new(size, std::align_val_t(kBlockAlignment), std::nothrow);
   if (block != nullptr && content == BlockContent::kZeros) std::memset(block, 0, size);
+  return block;
+}
+
+void* AllocateBetweenGuards(int64_t bytes, BlockContent content) {
+  void* const block = AllocateGuarded(bytes, kBlockAlignment);
+  if (block != nullptr && content == BlockContent::kZeros) std::memset(block, 0, static_cast<size_t>(bytes));
   return block;
 }
 
@@ -179,11 +186,12 @@ void FreeLarge(void* block, int64_t) { FreePlain(block); }
 
 void* AllocateBlock(int64_t bytes, BlockContent content) {
   if (bytes < 0 || bytes > kMostBytes) return nullptr;
+  if (HasGuardPages()) return AllocateBetweenGuards(bytes, content);
   return bytes < kLargeBlockBytes ? AllocatePlain(bytes, content) : AllocateLarge(bytes, content);
 }
 
 void FreeBlock(void* block, int64_t bytes) {
-  if (block == nullptr) return;
+  if (block == nullptr || FreeGuarded(block)) return;
   if (bytes < kLargeBlockBytes) return FreePlain(block);
   FreeLarge(block, bytes);
 }

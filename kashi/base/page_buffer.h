@@ -8,7 +8,7 @@
 //   plan.Execute(source, buffer.data());
 //
 // With sanitizers every block is an ordinary allocation and the pool is off, so that they detect each use after free
-// and each overflow.
+// and each overflow. With guard pages (guard_pages.h) every block lies between two of them, and the pool is off.
 #ifndef KASHI_BASE_PAGE_BUFFER_H_
 #define KASHI_BASE_PAGE_BUFFER_H_
 

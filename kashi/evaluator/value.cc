@@ -7,6 +7,7 @@
 
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/page_buffer.h"
 #include "kashi/base/status.h"
@@ -16,12 +17,17 @@
 namespace kashi {
 
 using internal::AllocateBlock;
+using internal::AllocateGuarded;
 using internal::CopyStrided;
 using internal::DefaultMemoryLimit;
 using internal::ElementStrides;
 using internal::FreeBlock;
+using internal::FreeGuarded;
+using internal::HasGuardPages;
+using internal::IsGuarded;
 using internal::kBlockAlignment;
 using internal::kLargeBlockBytes;
+using internal::ProtectGuarded;
 namespace {
 
 constexpr int64_t kSmallestKept = int64_t{1} << 16;
@@ -40,6 +46,15 @@ int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions)
 
 // Whether the elements of the literal at the index lie as those of a value do: dense, row-major, no dynamic dimension.
 bool LiesAsValue(const Shape& shape) { return shape.is_static() && internal::IsStoredRowMajor(shape); }
+
+// A copy of lent memory between guard pages, which nobody may write to.
+std::shared_ptr<const void> CopyBetweenGuards(const void* data, int64_t bytes) {
+  void* const copy = AllocateGuarded(bytes, /*alignment=*/1);
+  KASHI_CHECK(copy != nullptr) << "no memory for " << bytes << " bytes between guard pages";
+  if (bytes > 0) std::memcpy(copy, data, static_cast<size_t>(bytes));
+  ProtectGuarded(copy);
+  return std::shared_ptr<const void>(copy, [](const void* block) { FreeGuarded(const_cast<void*>(block)); });
+}
 
 }  // namespace
 
@@ -110,21 +125,26 @@ void MemoryBudget::DropKept() {
   kept_bytes_ = 0;
 }
 
-void* MemoryBudget::Allocate(int64_t bytes) {
-  if (!Take(bytes)) return nullptr;
-  const int64_t capacity = CapacityFor(bytes);
+void* MemoryBudget::AllocateCapacity(int64_t capacity) {
   void* data = TakeKept(capacity);
   if (data == nullptr) data = AllocateBlock(capacity);
   if (data == nullptr) {
     DropKept();
     data = AllocateBlock(capacity);
   }
+  return data;
+}
+
+void* MemoryBudget::Allocate(int64_t bytes) {
+  if (!Take(bytes)) return nullptr;
+  void* data = HasGuardPages() ? AllocateGuarded(bytes, /*alignment=*/1) : AllocateCapacity(CapacityFor(bytes));
   if (data == nullptr) used_.fetch_sub(bytes, std::memory_order_relaxed);
   return data;
 }
 
 void MemoryBudget::Free(void* data, int64_t bytes) {
   used_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (FreeGuarded(data)) return;
   const int64_t capacity = CapacityFor(bytes);
   if (IsKept(capacity)) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -159,7 +179,7 @@ std::shared_ptr<Value::Node> Value::MakeArrayNode(DenseShape shape, int64_t elem
 absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget) {
   const int64_t element_bytes = ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type());
   const int64_t bytes = BytesOrMost(element_bytes, shape->dimensions());
-  if (bytes <= kSmallBytes) {
+  if (bytes <= kSmallBytes && !HasGuardPages()) {
     std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
     node->data = node->small;
     return Value(std::move(node));
@@ -181,6 +201,10 @@ Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const vo
   KASHI_CHECK(owner != nullptr);
   const int64_t element_count = ShapeUtil::ElementsIn(*shape);
   std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
+  if (const int64_t bytes = element_count * node->element_bytes; HasGuardPages() && !IsGuarded(data, bytes)) {
+    owner = CopyBetweenGuards(data, bytes);
+    data = owner.get();
+  }
   node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory, so it is never written
   node->owner = std::move(owner);
   return Value(std::move(node));

@@ -58,7 +58,8 @@ class MemoryBudget {
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  // Uninitialised, aligned to 64 bytes. Null if the limit is reached or the machine has no more memory.
+  // Uninitialised, aligned to 64 bytes; with guard pages (kashi/base/guard_pages.h), between them, and aligned to the
+  // elements. Null if the limit is reached or the machine has no more memory.
   void* Allocate(int64_t bytes);
   void Free(void* data, int64_t bytes);
 
@@ -76,6 +77,7 @@ class MemoryBudget {
   // Returns false and counts nothing if the limit is reached.
   bool Take(int64_t bytes);
   void* TakeKept(int64_t capacity);
+  void* AllocateCapacity(int64_t capacity);
   void DropKept();
 
   std::atomic<int64_t> used_{0};
@@ -106,9 +108,11 @@ class Value {
   Value() = default;  // nothing: the state of a moved-from value
 
   // Uninitialised memory, aligned to 64 bytes. RESOURCE_EXHAUSTED, with shape and bytes, if the budget is exceeded.
-  // Arrays of up to kSmallBytes are stored in the node itself, aligned to 16 bytes, and are not counted.
+  // Arrays of up to kSmallBytes are stored in the node itself, aligned to 16 bytes, and are not counted. With guard
+  // pages, all are of the budget's memory, and aligned to the size of an element.
   static absl::StatusOr<Value> MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget);
-  // Uses memory that `owner` keeps alive. Never unique.
+  // Uses memory that `owner` keeps alive. Never unique. With guard pages, it is a copy if the memory is not between
+  // them, and a write to it ends the process.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
   static Value MakeTuple(std::vector<Value> elements);
   static Value MakeToken();
