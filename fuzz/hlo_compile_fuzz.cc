@@ -12,6 +12,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/hlo/ir/hlo_module.h"
@@ -37,6 +38,19 @@ bool IsLimit(const absl::Status& status) {
   return absl::IsResourceExhausted(status) || absl::IsCancelled(status) || absl::IsDeadlineExceeded(status);
 }
 
+// Between guard pages, an access beyond an array ends the process.
+void CompareRun(const HloModule& module, const CompiledProgram& program, const std::vector<Literal>& arguments,
+                const Literal& expected) {
+  EvaluationOptions options = OptionsOfSmallRun();
+  options.compiled = &program;
+  const absl::StatusOr<Literal> actual =
+      HloEvaluator(options).Evaluate(program.module(), absl::MakeConstSpan(arguments));
+  if (IsLimit(actual.status())) return;
+  KASHI_CHECK_OK(actual);
+  KASHI_CHECK(ShapeUtil::Compatible(expected.shape(), actual->shape()));
+  if (!HasRealNumbers(module)) KASHI_CHECK(expected == *actual) << expected.ToString() << "\n" << actual->ToString();
+}
+
 void Compare(const HloModule& module) {
   const std::optional<std::vector<Literal>> arguments = MakeAnyArguments(module);
   if (!arguments.has_value()) return;
@@ -45,14 +59,10 @@ void Compare(const HloModule& module) {
   if (!expected.ok()) return;
   const absl::StatusOr<std::unique_ptr<CompiledProgram>> program = CompiledProgram::Compile(module);
   KASHI_CHECK_OK(program);
-  EvaluationOptions options = OptionsOfSmallRun();
-  options.compiled = program->get();
-  const absl::StatusOr<Literal> actual =
-      HloEvaluator(options).Evaluate((*program)->module(), absl::MakeConstSpan(*arguments));
-  if (IsLimit(actual.status())) return;
-  KASHI_CHECK_OK(actual);
-  KASHI_CHECK(ShapeUtil::Compatible(expected->shape(), actual->shape()));
-  if (!HasRealNumbers(module)) KASHI_CHECK(*expected == *actual) << expected->ToString() << "\n" << actual->ToString();
+  for (const GuardPages pages : {GuardPages::kBehind, GuardPages::kBefore}) {
+    const WithGuardPages guarded(pages);
+    CompareRun(module, **program, *arguments, *expected);
+  }
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ void Describe(const GuardedBlock& block, const void* address, bool is_write, Fau
   const bool is_inside = address >= block.data && address < block.data + block.bytes;
   text->Add(is_inside ? ", which is only to be read, and has " : ", which has ");
   text->Add(block.bytes);
-  text->Add(" bytes\n");
+  text->Add(block.bytes == 1 ? " byte\n" : " bytes\n");
 }
 
 // Says which array the address belongs to. Then the instruction runs again, and its fault goes to whoever was there

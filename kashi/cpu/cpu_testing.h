@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/evaluator/hlo_evaluator.h"
@@ -28,15 +29,29 @@ inline absl::StatusOr<std::unique_ptr<HloModule>> ReadVerified(absl::string_view
   return module;
 }
 
-// Runs a module compiled; `kernels` is set to the number of its kernels.
+inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const std::vector<Literal>& arguments) {
+  EvaluationOptions evaluation;
+  evaluation.compiled = &program;
+  return HloEvaluator(evaluation).Evaluate(program.module(), arguments);
+}
+
+// Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an
+// access beyond an array ends the test, and an element that nobody wrote gives another result.
 inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::vector<Literal>& arguments,
                                            const CompileOptions& options = {}, int64_t* kernels = nullptr) {
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));
   if (kernels != nullptr) *kernels = program->kernel_count();
   for (const absl::Status& refusal : program->refusals()) ADD_FAILURE() << refusal;
-  EvaluationOptions evaluation;
-  evaluation.compiled = program.get();
-  return HloEvaluator(evaluation).Evaluate(program->module(), arguments);
+  absl::StatusOr<Literal> result = RunProgram(*program, arguments);
+  for (const GuardPages pages : {GuardPages::kBehind, GuardPages::kBefore}) {
+    const WithGuardPages guarded(pages);
+    const absl::StatusOr<Literal> again = RunProgram(*program, arguments);
+    EXPECT_EQ(result.status(), again.status());
+    if (!result.ok() || !again.ok()) continue;
+    const absl::Status same = literal_comparison::Equal(*result, *again);
+    EXPECT_TRUE(same.ok()) << same;
+  }
+  return result;
 }
 
 inline std::vector<Literal> RandomArguments(const HloModule& module) {

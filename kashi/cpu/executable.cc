@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/synchronization/mutex.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/cpu/thunks/leaves.h"
@@ -164,7 +165,9 @@ absl::Status Executable::ExecuteOnMemory(absl::Span<const void* const> arguments
                            entry.name(), argument_arrays_, result_arrays_, arguments.size(), results.size());
   }
   return runs_->With(cancelled, [&](EvaluationRun& run) -> absl::Status {
-    if (program_->entry() != nullptr) return program_->entry()->RunOnMemory(arguments, results, run);
+    // The caller's memory is not between guard pages, that of values is.
+    const bool is_direct = program_->entry() != nullptr && !internal::HasGuardPages();
+    if (is_direct) return program_->entry()->RunOnMemory(arguments, results, run);
     std::vector<Value> values;
     const void* const* argument = arguments.data();
     for (const HloInstruction* parameter : entry.parameter_instructions()) {

@@ -16,6 +16,8 @@ class CompiledStep {
  public:
   virtual ~CompiledStep() = default;
   virtual absl::StatusOr<Value> Run(Operation& op) const = 0;
+  // Whether it consists of steps that are compared one by one (EvaluationOptions::checker).
+  virtual bool has_steps() const { return false; }
 };
 
 // Evaluates a whole computation; the same contract as EvaluationRun::Call. Several threads may run it at once.

@@ -26,6 +26,7 @@ namespace internal {
 class CompiledSteps;
 class Device;
 class DeviceFabric;
+class StepChecker;
 class StepProfile;
 }  // namespace internal
 
@@ -63,6 +64,8 @@ struct EvaluationOptions {
   internal::DeviceFabric* fabric = nullptr;
   // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
   const internal::CompiledSteps* compiled = nullptr;
+  // Compares each compiled step with the evaluator (step_checker.h); null: nothing is compared. Must outlive the run.
+  internal::StepChecker* checker = nullptr;
   // Receives the time of each step (step_profile.h); null: nothing is measured. Must outlive the run. A step in a
   // manual region is measured on all devices together.
   internal::StepProfile* profile = nullptr;

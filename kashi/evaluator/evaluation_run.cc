@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/compiled_step.h"
@@ -15,6 +16,7 @@
 #include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
+#include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/value_util.h"
@@ -65,6 +67,11 @@ absl::Status MakeAsDeclared(EvaluationRun& run, const HloInstruction& instructio
 }
 absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step, Value* value) {
   return step.may_differ_from_shape ? MakeAsDeclared(run, *step.instruction, value) : absl::OkStatus();
+}
+
+// What the messages of guard pages call the array.
+void NameForGuards(const HloInstruction& instruction, const Value& value) {
+  if (value.is_array()) NameGuarded(value.untyped_data(), instruction.name());
 }
 
 }  // namespace
@@ -185,12 +192,19 @@ absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, ab
   return RunOperation(step, operands, results, WorkOfValues(*step.instruction, operands, results), start);
 }
 
+absl::StatusOr<Value> EvaluationRun::RunCompiledStep(const CompiledStep& step, Operation& operation) {
+  const bool is_compared = options_.checker != nullptr && !step.has_steps();
+  return is_compared ? options_.checker->Run(step, operation) : step.Run(operation);
+}
+
 absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
                                                   absl::Span<const DenseShape> results, int64_t work,
                                                   const HloInstruction* start) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
+  const GuardedStep guarded(step.instruction->name());
   Operation operation{*step.instruction, operands, results, *this, step.kernel.get(), start};
-  absl::StatusOr<Value> value = step.compiled != nullptr ? step.compiled->Run(operation) : step.function(operation);
+  absl::StatusOr<Value> value =
+      step.compiled != nullptr ? RunCompiledStep(*step.compiled, operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();
   return value;
 }
@@ -238,6 +252,7 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
       operands.clear();
       if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
+    if (HasGuardPages()) NameForGuards(*step.instruction, values[i]);
     if (step.place == StepPlace::kOnDevices) continue;
     if (options_.observer) KASHI_RETURN_IF_ERROR(options_.observer(*step.instruction, values[i]));
   }

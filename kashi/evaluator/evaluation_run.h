@@ -28,6 +28,7 @@
 namespace kashi::internal {
 
 class CompiledCall;
+class CompiledStep;
 class Device;
 class ManualRegions;
 class ShardingBorder;
@@ -35,6 +36,7 @@ class LaneFunction;
 class StepClock;
 struct ComputationPlan;
 struct ComputationPlanStep;
+struct Operation;
 
 // The state that the runs of several devices share.
 struct RunLimits {
@@ -114,6 +116,7 @@ class EvaluationRun {
                                 const HloInstruction* start);
   absl::StatusOr<Value> RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      absl::Span<const DenseShape> results, int64_t work, const HloInstruction* start);
+  absl::StatusOr<Value> RunCompiledStep(const CompiledStep& step, Operation& operation);
   absl::StatusOr<Value> RunInPlace(const ComputationPlanStep& step, absl::Span<Value> operands);
 
   EvaluationOptions options_;

@@ -35,6 +35,16 @@ std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape) {
   return std::vector<int64_t>{bytes};
 }
 
+bool HasFixedLeaves(const ComputationPlanStep& step) {
+  const HloInstruction& instruction = *step.instruction;
+  if (!step.refusal.ok() || step.has_dynamic_sizes || step.converts_operands) return false;
+  if (instruction.HasControlDependencies() || !LeafBytes(instruction.shape()).has_value()) return false;
+  const bool is_call = instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kWhile ||
+                       instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kFusion ||
+                       instruction.opcode() == HloOpcode::kCall;
+  return is_call || !step.may_differ_from_shape;
+}
+
 bool KeepsElements(const HloInstruction& instruction) {
   return (instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kCopy) &&
          instruction.shape().IsArray() &&

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "kashi/array/shape.h"
+#include "kashi/evaluator/computation_plan.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
@@ -20,6 +21,10 @@ int64_t LeavesBefore(const Shape& tuple, int64_t i);
 
 // The bytes of each leaf; nothing if one is no array, or has a dynamic size.
 std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape);
+
+// Whether a step always has the leaves of its instruction's shape, unless it calls a computation: then the emitter of
+// thunks compares the shapes itself.
+bool HasFixedLeaves(const ComputationPlanStep& step);
 
 // Whether the instruction only gives its operand another shape: its elements stay as they are.
 bool KeepsElements(const HloInstruction& instruction);

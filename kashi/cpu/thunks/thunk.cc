@@ -1,20 +1,51 @@
 #include "kashi/cpu/thunks/thunk.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "kashi/base/guard_pages.h"
+#include "kashi/cpu/flush_denormals.h"
+#include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
+#include "kashi/evaluator/value_util.h"
 
 namespace kashi::internal {
 
-absl::Status ThunkSequence::RunMeasured(const ThunkFrame& frame) const {
-  size_t i = 0;
-  while (i < instructions_.size()) {
-    const HloInstruction* const instruction = instructions_[i];
-    const MeasuredStep measured(frame.run.step_clock(), instruction);
-    for (; i < instructions_.size() && instructions_[i] == instruction; ++i) {
-      KASHI_RETURN_IF_ERROR(thunks_[i]->Run(frame));
-    }
-  }
-  for (; i < thunks_.size(); ++i) KASHI_RETURN_IF_ERROR(thunks_[i]->Run(frame));
+void ThunkSequence::EndStep(const HloInstruction& instruction, int64_t first_leaf) {
+  const auto begin = thunks_.begin() + (steps_.empty() ? 0 : steps_.back().end);
+  const bool is_comparable = std::all_of(begin, thunks_.end(), [](const auto& x) { return x->is_comparable(); });
+  steps_.push_back({&instruction, size(), first_leaf, is_comparable});
+}
+
+absl::Status ThunkSequence::RunThunks(int64_t begin, int64_t end, const ThunkFrame& frame) const {
+  for (int64_t i = begin; i < end; ++i) KASHI_RETURN_IF_ERROR(thunks_[i]->Run(frame));
   return absl::OkStatus();
+}
+
+absl::Status ThunkSequence::RunStep(const Step& step, int64_t begin, const ThunkFrame& frame) const {
+  if (frame.leaves == nullptr || !step.is_comparable) return RunThunks(begin, step.end, frame);
+  const void* const* next = frame.leaves + step.first_leaf;
+  std::vector<Value> operands;
+  for (const HloInstruction* operand : step.instruction->operands()) {
+    operands.push_back(BorrowLeaves(operand->shape(), &next));
+  }
+  KASHI_ASSIGN_OR_RETURN(operands, StepChecker::CopyOf(operands, frame.run));
+  KASHI_RETURN_IF_ERROR(RunThunks(begin, step.end, frame));
+  KASHI_RETURN_IF_ERROR(frame.run.CheckStopped());  // else the result may be unfinished
+  const KeepDenormals keep;
+  const Value result = BorrowLeaves(step.instruction->shape(), &next);
+  return frame.run.options().checker->Compare(*step.instruction, std::move(operands), result, frame.run);
+}
+
+absl::Status ThunkSequence::RunObserved(const ThunkFrame& frame) const {
+  int64_t begin = 0;
+  for (const Step& step : steps_) {
+    const MeasuredStep measured(frame.run.step_clock(), step.instruction);
+    const GuardedStep guarded(step.instruction->name());
+    KASHI_RETURN_IF_ERROR(RunStep(step, begin, frame));
+    begin = step.end;
+  }
+  return RunThunks(begin, size(), frame);
 }
 
 }  // namespace kashi::internal

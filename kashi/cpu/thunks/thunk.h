@@ -28,6 +28,10 @@ struct ThunkFrame {
   void* const* pointers;
   EvaluationRun& run;
   PackedRhs* packed;  // by the numbers that the thunks know
+  // Somebody wants to know which instruction runs: a profile, the messages of guard pages, or a checker of steps.
+  bool is_observed;
+  // The arrays of the steps, by the numbers that the sequences know; null: nothing is compared.
+  void* const* leaves;
 };
 
 class Thunk {
@@ -35,6 +39,9 @@ class Thunk {
   virtual ~Thunk() = default;
   // Several threads may run it at once, on different frames.
   virtual absl::Status Run(const ThunkFrame& frame) const = 0;
+  // Whether a sequence compares its instruction with the evaluator: it is no loop or conditional, whose steps are
+  // compared, and no step of the evaluator.
+  virtual bool is_comparable() const { return true; }
 };
 
 // Thunks in the order of execution.
@@ -47,21 +54,30 @@ class ThunkSequence {
   }
   int64_t work() const { return work_; }
   int64_t size() const { return static_cast<int64_t>(thunks_.size()); }
-  // The thunks since the last call evaluate this instruction. Only a profile needs that.
-  void SetInstruction(const HloInstruction& instruction) { instructions_.resize(thunks_.size(), &instruction); }
+  // The thunks since the last call evaluate this instruction, for those who observe. first_leaf: where the part of
+  // ThunkFrame::leaves begins that has the arrays of its operands, then those of its result.
+  void EndStep(const HloInstruction& instruction, int64_t first_leaf);
+  // Whether there are thunks since the last step.
+  bool is_in_step() const { return size() > (steps_.empty() ? 0 : steps_.back().end); }
   absl::Status Run(const ThunkFrame& frame) const {
-    if (frame.run.step_clock() != nullptr) return RunMeasured(frame);
+    if (frame.is_observed) return RunObserved(frame);
     for (const std::unique_ptr<Thunk>& thunk : thunks_) KASHI_RETURN_IF_ERROR(thunk->Run(frame));
     return absl::OkStatus();
   }
 
  private:
-  // The thunks of one instruction are one step of the profile.
-  absl::Status RunMeasured(const ThunkFrame& frame) const;
+  // The thunks of one instruction, which end before number `end`.
+  struct Step {
+    const HloInstruction* instruction;
+    int64_t end, first_leaf;
+    bool is_comparable;
+  };
+  absl::Status RunObserved(const ThunkFrame& frame) const;
+  absl::Status RunStep(const Step& step, int64_t begin, const ThunkFrame& frame) const;
+  absl::Status RunThunks(int64_t begin, int64_t end, const ThunkFrame& frame) const;
 
   std::vector<std::unique_ptr<Thunk>> thunks_;
-  // Of each thunk; those at the end may lack one, and are part of the step around the sequence.
-  std::vector<const HloInstruction*> instructions_;
+  std::vector<Step> steps_;  // thunks behind the last one are part of the step around the sequence
   int64_t work_ = 0;
 };
 

@@ -112,13 +112,17 @@ class ThunkEmitter {
   }
   void FreeIfUnused(int slot) {
     const Slot& s = slots_[slot];
-    if (s.place.home == Home::kFrame && s.holders == 0 && !s.is_pinned) frame_.Free(s.place.number, s.bytes);
+    if (s.place.home != Home::kFrame || s.holders > 0 || s.is_pinned) return;
+    frame_.Free(parts_.frame_arrays[s.place.number].offset, s.bytes);
   }
 
   // A slot that one value holds: `wanted` if nobody holds it, otherwise a new one.
   int Take(int wanted, int64_t bytes) {
     int slot = wanted;
-    if (slot == kNoSlot || slots_[slot].holders > 0) slot = AddSlot({Home::kFrame, frame_.Allocate(bytes)}, bytes);
+    if (slot == kNoSlot || slots_[slot].holders > 0) {
+      parts_.frame_arrays.push_back({frame_.Allocate(bytes), bytes});
+      slot = AddSlot({Home::kFrame, static_cast<int64_t>(parts_.frame_arrays.size()) - 1}, bytes);
+    }
     slots_[slot].is_written = true;
     ++slots_[slot].holders;
     return slot;
@@ -144,9 +148,7 @@ class ThunkEmitter {
     if (text_ == nullptr) return;
     absl::StrAppend(text_, std::string(2 * depth_, ' '), what);
     for (size_t i = first; i < parts_.pointers.size(); ++i) {
-      static constexpr const char* kHomes[] = {"frame+", "argument ", "result ", "constant "};
-      const Place& place = parts_.pointers[i];
-      absl::StrAppend(text_, i == first ? "  " : ", ", kHomes[static_cast<int>(place.home)], place.number);
+      absl::StrAppend(text_, i == static_cast<size_t>(first) ? "  " : ", ", parts_.TextOf(parts_.pointers[i]));
     }
     absl::StrAppend(text_, "\n");
   }
@@ -187,7 +189,7 @@ class ThunkEmitter {
     std::vector<Leaves> values(plan->steps.size());
     for (size_t i = 0; i < plan->steps.size(); ++i) {
       const ComputationPlanStep& step = plan->steps[i];
-      if (!IsSupported(step)) return std::nullopt;
+      if (!HasFixedLeaves(step)) return std::nullopt;
       Context context = {step, {}, {}, {}, thunks};
       for (const ComputationPlanStep::Operand& operand : step.operands) {
         context.operands.push_back(values[operand.step]);
@@ -203,9 +205,9 @@ class ThunkEmitter {
         Hold(values[i]);
       } else {
         std::optional<Leaves> leaves = EmitStep(context);
-        thunks->SetInstruction(*step.instruction);
         if (!leaves.has_value() || frame_.size() > kMaxFrameBytes) return std::nullopt;
         values[i] = *std::move(leaves);
+        EndStep(context, values[i]);
       }
       for (const ComputationPlanStep::Operand& operand : step.operands) {
         if (operand.is_last_use) Release(values[operand.step]);
@@ -224,15 +226,13 @@ class ThunkEmitter {
     const HloInstruction& instruction() const { return *step.instruction; }
   };
 
-  static bool IsSupported(const ComputationPlanStep& step) {
-    const HloInstruction& instruction = *step.instruction;
-    if (!step.refusal.ok() || step.has_dynamic_sizes || step.converts_operands) return false;
-    if (instruction.HasControlDependencies() || !LeafBytes(instruction.shape()).has_value()) return false;
-    // Values of other computations: the emitter compares the shapes itself.
-    const bool is_call = instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kWhile ||
-                         instruction.opcode() == HloOpcode::kConditional ||
-                         instruction.opcode() == HloOpcode::kFusion || instruction.opcode() == HloOpcode::kCall;
-    return is_call || !step.may_differ_from_shape;
+  // Tells those who observe the thunks what they have computed.
+  void EndStep(const Context& context, const Leaves& result) {
+    if (!context.thunks->is_in_step()) return;
+    context.thunks->EndStep(context.instruction(), static_cast<int64_t>(parts_.leaves.size()));
+    const auto add = [this](int slot) { parts_.leaves.push_back(slots_[slot].place); };
+    for (const Leaves& operand : context.operands) absl::c_for_each(operand, add);
+    absl::c_for_each(result, add);
   }
 
   std::optional<Leaves> EmitStep(const Context& context) {

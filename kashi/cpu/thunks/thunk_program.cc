@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/cpu/thunks/frame_allocator.h"
@@ -44,24 +46,55 @@ void AddArrayShapes(const Shape& shape, std::vector<DenseShape>* shapes) {
 
 }  // namespace
 
+std::string ThunkProgramParts::TextOf(const Place& place) const {
+  static constexpr const char* kHomes[] = {"frame+", "argument ", "result ", "constant "};
+  const int64_t number = place.home == Home::kFrame ? frame_arrays[place.number].offset : place.number;
+  return absl::StrCat(kHomes[static_cast<int>(place.home)], number);
+}
+
 struct ThunkProgram::Frame {
-  explicit Frame(const ThunkProgramParts& parts) : pointers(parts.pointers.size()), packed(parts.packed_count) {
-    memory = static_cast<char*>(
-        ::operator new(static_cast<size_t>(parts.frame_bytes), std::align_val_t(FrameAllocator::kAlignment)));
+  explicit Frame(const ThunkProgramParts& parts)
+      : guard_pages(CurrentGuardPages()), pointers(parts.pointers.size()), packed(parts.packed_count) {
+    HasGuardPages() ? PlaceBetweenGuards(parts) : PlaceTogether(parts);
     for (size_t i = 0; i < pointers.size(); ++i) {
       const Place& place = parts.pointers[i];
-      if (place.home == Home::kFrame) pointers[i] = memory + place.number;
+      if (place.home == Home::kFrame) pointers[i] = arrays[place.number];
       // Thunks only read what is not theirs.
-      if (place.home == Home::kConstant) {
-        pointers[i] = const_cast<void*>(parts.constants[place.number].untyped_data());
-      }
+      if (place.home == Home::kConstant) pointers[i] = const_cast<void*>(constants[place.number].untyped_data());
     }
   }
-  ~Frame() { ::operator delete(memory, std::align_val_t(FrameAllocator::kAlignment)); }
+  ~Frame() {
+    ::operator delete(memory, std::align_val_t(FrameAllocator::kAlignment));
+    if (memory != nullptr) return;
+    for (void* array : arrays) FreeGuarded(array);
+  }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  char* memory;
+  void PlaceTogether(const ThunkProgramParts& parts) {
+    memory = static_cast<char*>(
+        ::operator new(static_cast<size_t>(parts.frame_bytes), std::align_val_t(FrameAllocator::kAlignment)));
+    for (const ThunkProgramParts::FrameArray& array : parts.frame_arrays) arrays.push_back(memory + array.offset);
+    constants = parts.constants;
+  }
+  // Each array in pages of its own, also those that overlap otherwise.
+  void PlaceBetweenGuards(const ThunkProgramParts& parts) {
+    for (size_t i = 0; i < parts.frame_arrays.size(); ++i) {
+      arrays.push_back(AllocateGuarded(parts.frame_arrays[i].bytes, /*alignment=*/1));
+      KASHI_CHECK(arrays.back() != nullptr) << "no memory for an array of a frame between guard pages";
+      NameGuarded(arrays.back(), parts.TextOf({Home::kFrame, static_cast<int64_t>(i)}));
+    }
+    for (size_t i = 0; i < parts.constants.size(); ++i) {
+      const Value& value = parts.constants[i];
+      constants.push_back(Value::Borrow(value.dense_shape(), value.untyped_data(), LentBy(this)));
+      NameGuarded(constants.back().untyped_data(), parts.TextOf({Home::kConstant, static_cast<int64_t>(i)}));
+    }
+  }
+
+  const GuardPages guard_pages;
+  char* memory = nullptr;     // of all arrays together; null: between guard pages
+  std::vector<void*> arrays;  // of ThunkProgramParts::frame_arrays
+  std::vector<Value> constants;
   std::vector<void*> pointers;
   std::vector<PackedRhs> packed;
 };
@@ -85,10 +118,10 @@ ThunkProgram::~ThunkProgram() = default;
 std::unique_ptr<ThunkProgram::Frame> ThunkProgram::TakeFrame() const {
   {
     const absl::MutexLock lock(&mutex_);
-    if (!free_frames_.empty()) {
+    while (!free_frames_.empty()) {
       std::unique_ptr<Frame> frame = std::move(free_frames_.back());
       free_frames_.pop_back();
-      return frame;
+      if (frame->guard_pages == CurrentGuardPages()) return frame;
     }
   }
   return std::make_unique<Frame>(parts_);
@@ -108,18 +141,57 @@ absl::StatusOr<ThunkProgram::Arrays> ThunkProgram::MakeResults(Arrays& arguments
   return results;
 }
 
-absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
-                                    EvaluationRun& run) const {
-  std::unique_ptr<Frame> frame = TakeFrame();
+std::vector<void*> ThunkProgram::LeavesOf(const Frame& frame, absl::Span<const void* const> arguments,
+                                          absl::Span<void* const> results) const {
+  const auto address_of = [&](const Place& place) -> void* {
+    switch (place.home) {
+      case Home::kFrame:
+        return frame.arrays[place.number];
+      case Home::kConstant:
+        return const_cast<void*>(frame.constants[place.number].untyped_data());
+      case Home::kResult:
+        return results[place.number];
+      case Home::kArgument:
+        break;
+    }
+    for (const ThunkProgramParts::Update& update : parts_.updates) {
+      if (update.argument == place.number) return results[update.result];
+    }
+    return const_cast<void*>(arguments[place.number]);
+  };
+  std::vector<void*> leaves;
+  for (const Place& place : parts_.leaves) leaves.push_back(address_of(place));
+  return leaves;
+}
+
+void ThunkProgram::SetArrays(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                             Frame* frame) const {
   for (const Patch& patch : argument_patches_) {
     frame->pointers[patch.pointer] = const_cast<void*>(arguments[patch.number]);
   }
   for (const Patch& patch : result_patches_) frame->pointers[patch.pointer] = results[patch.number];
   for (const Patch& patch : update_patches_) frame->pointers[patch.pointer] = results[patch.number];
+  if (!HasGuardPages()) return;
+  for (const Patch& patch : argument_patches_) {
+    NameGuarded(arguments[patch.number], parts_.TextOf({Home::kArgument, patch.number}));
+  }
+  for (const Patch& patch : result_patches_) {
+    NameGuarded(results[patch.number], parts_.TextOf({Home::kResult, patch.number}));
+  }
+}
+
+absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                    EvaluationRun& run) const {
+  std::unique_ptr<Frame> frame = TakeFrame();
+  SetArrays(arguments, results, frame.get());
   {
     const FlushDenormals flush(parts_.flush_denormals);
+    const bool is_compared = run.options().checker != nullptr;
+    const bool is_observed = run.step_clock() != nullptr || HasGuardPages() || is_compared;
+    const std::vector<void*> leaves = is_compared ? LeavesOf(*frame, arguments, results) : std::vector<void*>();
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));
-    KASHI_RETURN_IF_ERROR(parts_.thunks.Run({frame->pointers.data(), run, frame->packed.data()}));
+    KASHI_RETURN_IF_ERROR(parts_.thunks.Run(
+        {frame->pointers.data(), run, frame->packed.data(), is_observed, is_compared ? leaves.data() : nullptr}));
   }
   const absl::MutexLock lock(&mutex_);
   free_frames_.push_back(std::move(frame));

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -27,8 +28,8 @@ namespace kashi::internal {
 
 enum class Home : char { kFrame, kArgument, kResult, kConstant };
 
-// Where an array is. `number`: the offset in the frame; otherwise the number of the argument (all tuples taken apart),
-// result or constant.
+// Where an array is. `number`: that of the array of the frame, the argument (all tuples taken apart), the result or the
+// constant.
 struct Place {
   Home home = Home::kFrame;
   int64_t number = 0;
@@ -38,6 +39,12 @@ struct Place {
 struct ThunkProgramParts {
   ThunkSequence thunks;
   std::vector<Place> pointers;  // the table that all thunks use
+  std::vector<Place> leaves;    // another one, of ThunkSequence's steps
+  // The arrays of the frame. Those that are needed at different times may overlap.
+  struct FrameArray {
+    int64_t offset, bytes;
+  };
+  std::vector<FrameArray> frame_arrays;
   int64_t frame_bytes = 0;
   int packed_count = 0;  // right operands of dots that are packed in advance
   std::vector<Value> constants;
@@ -51,6 +58,9 @@ struct ThunkProgramParts {
   // the result takes its memory.
   std::vector<Update> updates;
   bool flush_denormals = false;
+
+  // "frame+64", "argument 0".
+  std::string TextOf(const Place& place) const;
 };
 
 class ThunkProgram : public CompiledStep, public CompiledCall {
@@ -60,6 +70,7 @@ class ThunkProgram : public CompiledStep, public CompiledCall {
 
   absl::StatusOr<Value> Run(Operation& op) const override { return Run(op.operands, op.run); }
   absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const override;
+  bool has_steps() const override { return true; }
   // The same on memory: a pointer for each array of the arguments and of the result, tuples taken apart. Allocates
   // nothing, but for steps of the evaluator and for the frames of more threads than before. Memory of results must not
   // overlap that of arguments.
@@ -76,7 +87,12 @@ class ThunkProgram : public CompiledStep, public CompiledCall {
   using Arrays = absl::InlinedVector<Value, 8>;
 
   std::unique_ptr<Frame> TakeFrame() const;
-  // Runs the thunks. The memory of an updated argument is that of its result.
+  // ThunkFrame::leaves.
+  std::vector<void*> LeavesOf(const Frame& frame, absl::Span<const void* const> arguments,
+                              absl::Span<void* const> results) const;
+  // Lets all pointers to arguments and results point to these. The memory of an updated argument is that of its result.
+  void SetArrays(absl::Span<const void* const> arguments, absl::Span<void* const> results, Frame* frame) const;
+  // Runs the thunks.
   absl::Status RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                         EvaluationRun& run) const;
   absl::StatusOr<Arrays> MakeResults(Arrays& arguments, EvaluationRun& run) const;

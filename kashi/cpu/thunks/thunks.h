@@ -166,6 +166,8 @@ class EvaluatorThunk : public Thunk {
  public:
   EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first);
   absl::Status Run(const ThunkFrame& frame) const override;
+  // The run compares it, if it is compiled.
+  bool is_comparable() const override { return false; }
 
  private:
   ComputationPlanStep step_;
@@ -184,6 +186,7 @@ class WhileThunk : public Thunk {
         first_(first),
         packed_(std::move(packed)) {}
   absl::Status Run(const ThunkFrame& frame) const override;
+  bool is_comparable() const override { return false; }
 
  private:
   const HloInstruction& loop_;
@@ -198,6 +201,7 @@ class ConditionalThunk : public Thunk {
   ConditionalThunk(bool has_predicate, std::vector<ThunkSequence> branches, int64_t first)
       : has_predicate_(has_predicate), branches_(std::move(branches)), first_(first) {}
   absl::Status Run(const ThunkFrame& frame) const override;
+  bool is_comparable() const override { return false; }
 
  private:
   bool has_predicate_;

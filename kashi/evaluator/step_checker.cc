@@ -1,0 +1,129 @@
+#include "kashi/evaluator/step_checker.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/compiled_step.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/operation_table.h"
+#include "kashi/literal/error_spec.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi::internal {
+namespace {
+
+absl::StatusOr<Value> CopyOfValue(const Value& value, EvaluationRun& run) {
+  if (value.is_array()) {
+    KASHI_ASSIGN_OR_RETURN(Value copy, run.MakeArray(value.dense_shape()));
+    std::memcpy(copy.mutable_data(), value.untyped_data(), static_cast<size_t>(value.byte_count()));
+    return copy;
+  }
+  if (!value.is_tuple()) return value;
+  std::vector<Value> elements;
+  for (const Value& element : value.elements()) {
+    KASHI_ASSIGN_OR_RETURN(Value copy, CopyOfValue(element, run));
+    elements.push_back(std::move(copy));
+  }
+  return Value::MakeTuple(std::move(elements));
+}
+
+bool MovesElements(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kFusion) {
+    return absl::c_all_of(instruction.fused_instructions_computation()->instructions(),
+                          [](const HloInstruction* fused) { return MovesElements(*fused); });
+  }
+  const OperationTraits& traits = TraitsOf(instruction.opcode());
+  switch (traits.source) {
+    case ValueSource::kOperand:
+    case ValueSource::kParameter:
+    case ValueSource::kConstant:
+    case ValueSource::kTuple:
+    case ValueSource::kTupleElement:
+      return true;
+    case ValueSource::kComputed:
+      return traits.moved_operands > 0;
+    case ValueSource::kCall:
+    case ValueSource::kLoop:
+    case ValueSource::kBranch:
+      return false;
+  }
+  return false;
+}
+
+// The evaluator alone, within the limits of the run.
+EvaluationOptions OptionsOfReference(const EvaluationRun& run) {
+  EvaluationOptions options = run.options();
+  options.compiled = nullptr;
+  options.checker = nullptr;
+  options.observer = nullptr;
+  options.on_call = nullptr;
+  options.profile = nullptr;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Value>> StepChecker::CopyOf(absl::Span<const Value> operands, EvaluationRun& run) {
+  std::vector<Value> copies;
+  for (const Value& operand : operands) {
+    KASHI_ASSIGN_OR_RETURN(Value copy, CopyOfValue(operand, run));
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+absl::StatusOr<Value> StepChecker::Run(const CompiledStep& step, Operation& op) {
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> operands, CopyOf(op.operands, op.run));
+  KASHI_ASSIGN_OR_RETURN(Value result, step.Run(op));
+  KASHI_RETURN_IF_ERROR(op.run.CheckStopped());  // else the result may be unfinished
+  KASHI_RETURN_IF_ERROR(Compare(op.instruction, std::move(operands), result, op.run));
+  return result;
+}
+
+absl::Status StepChecker::Compare(const HloInstruction& instruction, std::vector<Value> operands, const Value& result,
+                                  const EvaluationRun& run) {
+  EvaluationRun reference(OptionsOfReference(run), run.limits());
+  KASHI_ASSIGN_OR_RETURN(const Value expected, reference.EvaluateInstruction(instruction, absl::MakeSpan(operands)));
+  compared_steps_.fetch_add(1);
+  ShapeIndex leaf;
+  return CompareArrays(instruction, expected, result, &leaf);
+}
+
+absl::Status StepChecker::CompareArrays(const HloInstruction& instruction, const Value& expected, const Value& actual,
+                                        ShapeIndex* leaf) {
+  if (expected.is_array()) return CompareArray(instruction, expected, actual, *leaf);
+  if (!expected.is_tuple()) return absl::OkStatus();
+  for (size_t i = 0; i < expected.elements().size(); ++i) {
+    leaf->push_back(static_cast<int64_t>(i));
+    const int64_t element = static_cast<int64_t>(i);
+    KASHI_RETURN_IF_ERROR(CompareArrays(instruction, expected.element(element), actual.element(element), leaf));
+    leaf->pop_back();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StepChecker::CompareArray(const HloInstruction& instruction, const Value& expected, const Value& actual,
+                                       const ShapeIndex& leaf) {
+  const BorrowingLiteral a(expected.bytes(), expected.shape()), b(actual.bytes(), actual.shape());
+  const double tolerance = MovesElements(instruction) ? 0 : tolerance_of_(expected.element_type());
+  KASHI_ASSIGN_OR_RETURN(const literal_comparison::CompareStatistics statistics,
+                         literal_comparison::Compare(a, b, ErrorSpec(tolerance, tolerance)));
+  if (statistics.mismatches == 0) return absl::OkStatus();
+  const DimensionVector& at = statistics.first_mismatch_index;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!first_.has_value()) {
+    first_ = StepDifference{
+        &instruction, leaf,      absl::StrCat("[", absl::StrJoin(at, ","), "]"), a.GetAsString(at), b.GetAsString(at),
+        tolerance,    statistics};
+  }
+  return absl::CancelledError(
+      absl::StrCat(instruction.name(), " does not compute what the evaluator computes from the same operands"));
+}
+
+}  // namespace kashi::internal

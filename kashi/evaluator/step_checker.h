@@ -1,0 +1,85 @@
+// Compares the compiled steps of a run with the evaluator: each step is computed once more, by the evaluator, from the
+// very operands that it had.
+//
+//   StepChecker checker(error_of);
+//   options.compiled = …, options.checker = &checker;
+//   … EvaluationRun(options).Call(entry, arguments) …
+//   if (checker.first().has_value()) … first()->instruction computed first()->actual …
+//
+// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. What is
+// around the steps is not compared: the passes that made the instructions, the copies between the iterations of a
+// loop, and loops and conditionals of thunks, whose steps are compared instead.
+#ifndef KASHI_EVALUATOR_STEP_CHECKER_H_
+#define KASHI_EVALUATOR_STEP_CHECKER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/primitive_type.h"
+#include "kashi/array/shape_index.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/literal/literal_comparison.h"
+
+namespace kashi::internal {
+
+class CompiledStep;
+class EvaluationRun;
+struct Operation;
+
+// A step whose result is not the evaluator's.
+struct StepDifference {
+  const HloInstruction* instruction;
+  // The array of the result, and its first wrong element.
+  ShapeIndex leaf;
+  std::string index;     // "[0,3]"
+  std::string expected;  // the evaluator's element
+  std::string actual;
+  double tolerance;
+  literal_comparison::CompareStatistics statistics;  // of the array
+};
+
+// Any number of runs may use it at once: those of the devices of a program.
+class StepChecker {
+ public:
+  // The largest error of a floating-point number of this type, absolute and relative. Other numbers must be equal, and
+  // so must all elements that a step only moves.
+  using ToleranceOf = std::function<double(PrimitiveType type)>;
+  explicit StepChecker(ToleranceOf tolerance_of) : tolerance_of_(std::move(tolerance_of)) {}
+
+  // Runs the step of this operation, and compares. Ends the run with CANCELLED at the first difference.
+  absl::StatusOr<Value> Run(const CompiledStep& step, Operation& op);
+
+  // The same for steps that work on memory: copies of the operands, before the step writes there; then, with the result
+  // of the step, the comparison.
+  static absl::StatusOr<std::vector<Value>> CopyOf(absl::Span<const Value> operands, EvaluationRun& run);
+  absl::Status Compare(const HloInstruction& instruction, std::vector<Value> operands, const Value& result,
+                       const EvaluationRun& run);
+
+  // After the run.
+  const std::optional<StepDifference>& first() const { return first_; }
+  int64_t compared_steps() const { return compared_steps_.load(); }
+
+ private:
+  absl::Status CompareArrays(const HloInstruction& instruction, const Value& expected, const Value& actual,
+                             ShapeIndex* leaf);
+  absl::Status CompareArray(const HloInstruction& instruction, const Value& expected, const Value& actual,
+                            const ShapeIndex& leaf);
+
+  const ToleranceOf tolerance_of_;
+  std::atomic<int64_t> compared_steps_{0};
+  std::mutex mutex_;
+  std::optional<StepDifference> first_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_STEP_CHECKER_H_
