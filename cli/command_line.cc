@@ -1,5 +1,6 @@
 #include "cli/command_line.h"
 
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/suggest.h"
 #include "cli/verb.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 
 namespace kashi::cli {
@@ -46,6 +48,13 @@ void AddVerbs(Command* command) {
   AddHelpVerb(command);
 }
 
+// The engines read the variable themselves (kashi/base/guard_pages.h); another value would be ignored.
+std::string GuardPagesError() {
+  const char* const text = std::getenv(internal::kGuardPagesVariable);
+  if (text == nullptr || internal::GuardPagesFromText(text).has_value()) return "";
+  return absl::StrCat(internal::kGuardPagesVariable, " is `", text, "`: give `behind` or `before`");
+}
+
 int Answer(const Command& command, const Command::Request& request, const std::string& first_argument) {
   switch (request.kind) {
     case Command::Request::Kind::kRun:
@@ -69,6 +78,7 @@ int RunCommandLine(int argc, const char* const* argv) {
                   "Exit status: 0 success, 1 bad input, 2 bad usage.",
                   KASHI_VERSION);
   AddVerbs(&command);
+  if (const std::string error = GuardPagesError(); !error.empty()) return FailUsage(error);
   try {
     return Answer(command, command.Parse(argc, argv), argc > 1 ? argv[1] : "");
   } catch (const std::exception& error) {

@@ -142,8 +142,8 @@ void AddDiffRunOptions(Verb* verb, DiffOptions* options) {
       ->Check(CheckTolerance);
   verb->AddFlag("--allow-nan", &options->allow_nan, "Accept outputs whose elements are all NaN on both sides");
   verb->AddOption("--engine-a", &options->engine_a,
-                  "Engine that runs A, as in `kashi run`. With cpu for either, only outputs are compared (default: "
-                  "evaluator)")
+                  "Engine that runs A, as in `kashi run`. With cpu for either, outputs are compared; if they differ, "
+                  "also the steps of cpu with the evaluator (default: evaluator)")
       ->OneOf({"evaluator", "cpu"});
   verb->AddOption("--engine-b", &options->engine_b, "Engine that runs B (default: evaluator)")
       ->OneOf({"evaluator", "cpu"});

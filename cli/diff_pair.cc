@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "cli/diff_structure.h"
 #include "cli/elided_constants.h"
-#include "cli/engine.h"
 #include "cli/module_check.h"
 #include "cli/progress.h"
 #include "cli/run_watch.h"
@@ -121,11 +120,12 @@ absl::StatusOr<std::vector<Value>> PairDiff::MakeArguments() {
 
 absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
     const ModuleFile& file, const std::vector<Value>& arguments,
-    const std::function<absl::Status(const HloInstruction&, const Value&)>& see) {
+    const std::function<absl::Status(const HloInstruction&, const Value&)>& see, internal::StepChecker* checker) {
   RunProgress progress(*file.module, 1, &file == &*a_ ? "A" : "B");
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
+  evaluation.checker = checker;
   if (SeesValues()) {
     evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
       KASHI_RETURN_IF_ERROR(progress.OnValue(instruction, value));
@@ -136,10 +136,10 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   failed_ = &file;  // reset after success
   EngineOptions engine_options;
   engine_options.name = EngineOf(file);
-  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, MakeEngine(*file.module, engine_options));
-  engine->ApplyTo(&evaluation);
+  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngine(*file.module, engine_options));
+  engine_->ApplyTo(&evaluation);
   EvaluationRun run(std::move(evaluation));
-  const HloComputation& entry = *engine->module().entry_computation();
+  const HloComputation& entry = *engine_->module().entry_computation();
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   KASHI_ASSIGN_OR_RETURN(const Value value, run.Call(entry, arguments));
   Shape shape = file.module->result_shape();
@@ -217,7 +217,29 @@ absl::Status PairDiff::CompareRuns() {
     ShowFirst(comparer);
   } else {
     json_["engines"] = {{"a", options_.engine_a}, {"b", options_.engine_b}};
-    absl::StrAppend(&text_, "instructions: not compared, the engine cpu computes several at once\n");
+    if (*outputs_agree_) {
+      absl::StrAppend(&text_, "instructions: not compared, the engine cpu computes several at once\n");
+    } else {
+      KASHI_RETURN_IF_ERROR(CompareSteps(arguments));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PairDiff::CompareSteps(const std::vector<Value>& arguments) {
+  for (const ModuleFile* file : {&*a_, &*b_}) {
+    if (EngineOf(*file) != "cpu") continue;
+    const std::string side = file == &*a_ ? "A" : "B";
+    const std::unique_ptr<internal::StepChecker> checker = MakeStepChecker(Tolerance{options_.tolerance});
+    const auto see = [](const HloInstruction&, const Value&) { return absl::OkStatus(); };
+    const absl::Status status = RunModule(*file, arguments, see, checker.get()).status();
+    if (!checker->first().has_value()) {
+      KASHI_RETURN_IF_ERROR(status);
+      absl::StrAppend(&text_, "instructions of ", side, ": ", NoFindingText({nullptr, checker.get()}));
+      continue;
+    }
+    json_["wrong_steps"][side] = ToJson(*checker->first());
+    absl::StrAppend(&text_, "instructions of ", side, ": ", ToText(*checker->first()));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,13 @@
 #include "absl/status/statusor.h"
 #include "cli/diff_partitioned.h"
 #include "cli/diff_values.h"
+#include "cli/engine.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/limits.h"
 #include "cli/module_diff.h"
 #include "cli/module_file.h"
+#include "cli/run_findings.h"
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
@@ -84,7 +87,11 @@ class PairDiff {
   const ProgramScope& ScopeOf(const ModuleFile& file) const { return &file == &*a_ ? scope_a_ : scope_b_; }
   absl::StatusOr<std::vector<Literal>> RunModule(
       const ModuleFile& file, const std::vector<Value>& arguments,
-      const std::function<absl::Status(const HloInstruction&, const Value&)>& see);
+      const std::function<absl::Status(const HloInstruction&, const Value&)>& see,
+      internal::StepChecker* checker = nullptr);
+  // Of engines that do not show the value of each instruction: what the engine cpu computes otherwise than the
+  // evaluator.
+  absl::Status CompareSteps(const std::vector<Value>& arguments);
   absl::StatusOr<std::vector<Value>> MakeArguments();
   void ShowOutputs(const std::vector<Literal>& a, const std::vector<Literal>& b);
   void ShowFirst(const ValueComparer& comparer);
@@ -95,6 +102,7 @@ class PairDiff {
   const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
   std::optional<ModuleFile> a_;
   std::optional<ModuleFile> b_;
+  std::unique_ptr<Engine> engine_;  // of the last run: what it found may name the engine's instructions
   ProgramScope scope_a_;
   ProgramScope scope_b_;
   ModuleDiff diff_;

@@ -24,6 +24,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/run_engine.h"
+#include "cli/run_findings.h"
 #include "cli/run_inputs.h"
 #include "cli/run_options.h"
 #include "cli/run_outputs.h"
@@ -40,6 +41,7 @@
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
@@ -128,6 +130,7 @@ class ProgramRun {
   std::unique_ptr<NanCheck> nan_check_;
   std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
+  std::unique_ptr<internal::StepChecker> checker_;  // null: nothing is compared
   std::unique_ptr<internal::StepProfile> profile_;  // null: not measured
   std::vector<CollectiveRow> collectives_;          // measured, of several devices
   ProgramTimes times_;
@@ -264,6 +267,7 @@ absl::Status ProgramRun::PrepareWatchers() {
     nan_check_ = std::make_unique<NanCheck>();
     watchers_.push_back(nan_check_.get());
   }
+  if (options_.check) checker_ = MakeStepChecker(Tolerance{options_.tolerance});
   if (has_devices() && !watchers_.empty()) {
     return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
                            arguments_.size());
@@ -304,6 +308,7 @@ EvaluationOptions ProgramRun::Evaluation() {
   if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
   engine_->ApplyTo(&evaluation);
+  evaluation.checker = checker_.get();
   evaluation.profile = profile_.get();
   evaluation.fabric = fabric_;
   if (fabric_ != nullptr && options_.limits.memory_limit == 0) {
@@ -414,18 +419,15 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {
 void ProgramRun::FailRun(const absl::Status& status) {
   if (interrupt_.flag().load()) return;
   if (IsSilentRank()) return answers_.SetBad();  // rank 0 has the same error, which names the rank
-  if (nan_check_ == nullptr || nan_check_->finding().empty()) {
+  const std::optional<RunFinding> finding = FindingOf({nan_check_.get(), checker_.get()}, file_.name);
+  if (!finding.has_value()) {
     const absl::Status named = NameLimitOption(status);
     return AddModuleError(
         file_, file_.part.empty() ? named : WithMessage(named, absl::StrCat(file_.part, ": ", named.message())),
         &answers_);
   }
   answers_.SetBad();
-  if (options_.json) {
-    answers_.AddLine({{"file", file_.name}, {"not_finite", nan_check_->finding()}});
-  } else {
-    answers_.Add(nan_check_->finding());
-  }
+  options_.json ? answers_.AddLine(finding->json) : answers_.Add(finding->text);
 }
 
 std::string ProgramRun::OutputDirectory(size_t device) const {
@@ -435,11 +437,9 @@ std::string ProgramRun::OutputDirectory(size_t device) const {
 
 absl::StatusOr<std::vector<Literal>> ProgramRun::Expected(size_t device, const std::vector<Literal>& outputs) const {
   if (snapshot_result_.has_value()) return FlattenResult(snapshot_result_->Clone());
-  std::vector<std::string> paths = options_.expect;
-  if (!options_.expect_devices.empty()) {
-    const std::filesystem::path folder = std::filesystem::path(options_.expect_devices) / absl::StrCat("dev", device);
-    for (size_t i = 0; i < outputs.size(); ++i) paths.push_back((folder / absl::StrCat("out", i, ".npy")).string());
-  }
+  const bool is_of_device = !options_.expect_devices.empty();
+  const std::vector<std::string> paths =
+      is_of_device ? OutputPathsOf(options_.expect_devices, device, outputs.size()) : options_.expect;
   if (paths.empty()) return std::vector<Literal>();
   return ReadExpected(paths, outputs);
 }
@@ -526,7 +526,8 @@ void ProgramRun::Show(std::vector<Literal> results) {
   if (const absl::Status shown = ShowDevices(std::move(results)); !shown.ok()) return FailRun(shown);
   if (IsSilentRank()) return;
   if (!options_.json && options_.repeat > 1) answers_.Add(ToText(times_));
-  if (!options_.json && nan_check_ != nullptr) answers_.Add("no instruction makes a NaN or an infinity\n");
+  if (checker_ != nullptr) json_["compared_steps"] = checker_->compared_steps();
+  if (!options_.json) answers_.Add(NoFindingText({nan_check_.get(), checker_.get()}));
   if (const absl::Status shown = ShowProfile(); !shown.ok()) return FailRun(shown);
   if (options_.json) answers_.AddLine(json_);
 }

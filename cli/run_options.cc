@@ -77,6 +77,10 @@ void AddDebuggingOptions(Verb* verb, RunOptions* options) {
   verb->AddFlag("--check-nan", &options->check_nan,
                 "Stop at the first instruction that makes a NaN or an infinity from operands without one, and describe "
                 "it (exit status 1)");
+  verb->AddFlag(
+      "--check", &options->check,
+      "Compute each kernel, native loop and thunk of the engine cpu once more, by the evaluator from the same "
+      "operands; stop at the first that differs by more than the tolerance, and describe it (exit status 1)");
   verb->AddOption("--until", &options->until, "Stop after this instruction; its value is the output")->Value("NAME");
   verb->AddOption("--trace", &options->trace,
                   "Write the value of every instruction to this directory as .npy; index.tsv lists the files")
@@ -152,7 +156,7 @@ std::vector<HelpSection> RunSections() {
        {}},
       {"Rule of --engine auto",
        "",
-       {{"cpu", "With --denormals, --excess-precision and --dump-dir, and for all programs but these:"},
+       {{"cpu", "With --check, --denormals, --excess-precision and --dump-dir, and for all programs but these:"},
         {"evaluator",
          "With --check-nan, --until and --trace, which need every value; for programs that are not partitioned yet; "
          "for "
@@ -191,6 +195,10 @@ std::vector<HelpSection> RunSections() {
         {"elided_constants", "Constants whose values the text leaves out"},
         {"inputs", "How each random argument was made"},
         {"compile_ms", "The time of the verifier, and of the compiler of the engine cpu"},
+        {"compared_steps", "With --check: how many steps were compared with the evaluator"},
+        {"wrong_step",
+         "With --check, instead of outputs: the first step that differs. instruction, computation, text, source, "
+         "operands, shape, leaf, index, evaluator, cpu, comparison"},
         {"first_ms", "The time of the first run"},
         {"run_ms_min, run_ms_median", "The times of the runs after the first"},
         {"peak_rss_bytes", "The peak memory of the process"},
@@ -223,6 +231,7 @@ VerbHelp RunHelp() {
       "  kashi run snapshot.pb                                      with the arguments of the snapshot\n"
       "  kashi run before.hlo --partition                           on the devices that its shardings name\n"
       "  kashi run module.hlo --check-nan                           find the instruction that makes the first NaN\n"
+      "  kashi run module.hlo --check                               find the kernel that computes something wrong\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
       "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
       "  kashi run tests.mlir                                       StableHLO functions that check themselves\n"
@@ -247,7 +256,8 @@ bool NeedsEvaluator(const RunOptions& options) {
 }
 
 bool NeedsCompiledEngine(const RunOptions& options) {
-  return !options.engine.dump_dir.empty() || !options.denormals.empty() || !options.excess_precision.empty();
+  return options.check || !options.engine.dump_dir.empty() || !options.denormals.empty() ||
+         !options.excess_precision.empty();
 }
 
 bool IsAboutOneProgram(const RunOptions& options) {
@@ -259,7 +269,7 @@ std::string RunUsageError(const RunOptions& options) {
   const bool compiles = options.engine.name == "cpu" || NeedsCompiledEngine(options);
   if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
   if (compiles && options.engine.name == "evaluator") {
-    return "--dump-dir, --denormals and --excess-precision need --engine cpu";
+    return "--check, --dump-dir, --denormals and --excess-precision need --engine cpu";
   }
   const bool measures = options.profile || !options.profile_trace.empty();
   if (measures && watches) {

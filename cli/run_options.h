@@ -40,6 +40,7 @@ struct RunOptions {
   uint64_t trace_limit = uint64_t{1} << 30;
   std::string until;
   bool check_nan = false;
+  bool check = false;
   bool profile = false;
   std::string profile_trace;
   int64_t top = 20;

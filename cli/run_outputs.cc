@@ -72,6 +72,13 @@ std::string ToText(const OutputComparison& comparison) {
                       lacks_permission ? " (--allow-nan accepts this)" : "");
 }
 
+std::vector<std::string> OutputPathsOf(const std::string& directory, size_t device, size_t count) {
+  const std::filesystem::path folder = std::filesystem::path(directory) / absl::StrCat("dev", device);
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < count; ++i) paths.push_back((folder / absl::StrCat("out", i, ".npy")).string());
+  return paths;
+}
+
 absl::StatusOr<std::vector<Literal>> ReadExpected(const std::vector<std::string>& paths,
                                                   const std::vector<Literal>& outputs) {
   if (paths.size() != outputs.size()) {

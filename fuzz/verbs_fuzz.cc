@@ -63,6 +63,8 @@ constexpr const char* kLines[] = {
     "run {limits} --as per-device --check-nan {a}",
     "run {limits} --until r --json {a}",
     "run {limits} --repeat 2 --profile-trace - {a}",
+    "run {limits} --check {a}",
+    "run {limits} --check --json {a}",
     "run {limits} --split-input-file --all-functions {a}",
     "run {limits} --function f --split-input-file --json {a}",
     "diff {limits} {a} {b}",

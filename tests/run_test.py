@@ -5,10 +5,12 @@ Ctrl-C.
     tests/run_test.py --kashi build/kashi [unittest's arguments]
 """
 import json
+import os
 import signal
 import struct
 import subprocess
 import time
+import unittest.mock
 
 import kashi_testing
 from kashi_testing import TIMEOUT_S, FolderTest, npy
@@ -106,11 +108,44 @@ class RunTest(FolderTest):
         self.assertIn("{0, 2}", self.kashi(*run))
         self.assertNotIn("{0, 2}", self.kashi(*run, "--denormals", "keep"))
 
+    def test_check_names_the_first_step_that_differs(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="""
+            ENTRY e {
+              x = f32[3] parameter(0)
+              y = f32[3] multiply(x, x)
+              r = f32[3] add(y, y), metadata={op_name="jit(f)/add" source_file="f.py" source_line=3}
+              ROOT t = (f32[3], f32[3]) tuple(x, r)
+            }""", x_npy=f32(2, 1e-20, 1))
+        run = ["run", "m.hlo", "--input", "x.npy", "--check"]
+        self.assertIn("1 compiled step agrees with the evaluator\n", self.kashi(*run))
+        self.assertEqual(json.loads(self.kashi(*run, "--json", "--repeat", "3"))["compared_steps"], 3)
+        # The evaluator keeps the denormal number.
+        wrong = self.kashi(*run, "--tolerance", "0", status=1)
+        self.assertRegex(wrong, r"^\S+ in e computes something else than the evaluator from the same operands: "
+                                r"1 of 3 elements differ; .* first at \[1\]\n")
+        self.assertIn("\n  operand x  f32[3]\n", wrong)
+        self.assertRegex(wrong, r"\n  result  f32\[3\], element \[1\]: evaluator [12][\d.]*e-40, cpu 0\n")
+        step = json.loads(self.kashi(*run, "--tolerance", "0", "--json", status=1))["wrong_step"]
+        self.assertEqual((step["index"], step["cpu"], step["operands"]), ("[1]", "0", [{"name": "x", "shape": "f32[3]"}]))
+        self.assertIn("--engine cpu", self.kashi(*run, "--engine", "evaluator", status=2))
+        self.assertIn("--engine evaluator", self.kashi(*run, "--check-nan", status=2))
+
+    def test_guard_pages_change_no_number(self):
+        self.write(m_hlo="ENTRY e { x = f32[33] parameter(0) y = f32[33] tanh(x) ROOT r = f32[33] multiply(y, y) }")
+        for engine in ("evaluator", "auto"):
+            plain = self.kashi("run", "m.hlo", "--engine", engine)
+            for pages in ("behind", "before", ""):
+                with unittest.mock.patch.dict(os.environ, KASHI_GUARD_PAGES=pages):
+                    self.assertEqual(self.kashi("run", "m.hlo", "--engine", engine), plain)
+        with unittest.mock.patch.dict(os.environ, KASHI_GUARD_PAGES="after"):
+            self.assertIn("KASHI_GUARD_PAGES is `after`", self.kashi("run", "m.hlo", status=2))
+
     def test_options_of_one_engine_alone(self):
         self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
         evaluator = ["--engine", "evaluator"]
         for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep", "--until", "x"],
-                        [*evaluator, "--denormals", "flush"], [*evaluator, "--dump-dir", "d"]):
+                        [*evaluator, "--denormals", "flush"], [*evaluator, "--dump-dir", "d"], [*evaluator, "--check"]):
             self.assertIn("--engine", self.kashi("run", "m.hlo", *options, status=2))
 
     def engine_of(self, *arguments):
@@ -127,7 +162,7 @@ class RunTest(FolderTest):
         self.assertEqual(self.engine_of(), "evaluator")
         self.assertEqual(self.engine_of("--engine", "cpu"), "cpu")
         self.assertEqual(self.engine_of("--repeat", "100000", "--timeout", "1"), "cpu")
-        for options in (["--denormals", "flush"], ["--excess-precision", "off"], ["--dump-dir", "stages"]):
+        for options in (["--denormals", "flush"], ["--excess-precision", "off"], ["--dump-dir", "stages"], ["--check"]):
             self.assertEqual(self.engine_of(*options), "cpu")
 
     def test_a_long_loop_is_compiled_and_a_global_program_evaluated(self):
@@ -386,6 +421,9 @@ class RunTest(FolderTest):
         differ = json.loads(self.kashi("diff", "m.hlo", "m.hlo", "--engine-a", "cpu", *strict, status=1))
         self.assertEqual(differ["engines"], {"a": "cpu", "b": "evaluator"})
         self.assertEqual(differ["outputs"][0]["mismatches"], 1)
+        self.assertEqual(differ["wrong_steps"]["A"]["index"], "[0]")
+        differ = self.kashi("diff", "m.hlo", "m.hlo", "--engine-b", "cpu", *strict[:-1], status=1)
+        self.assertRegex(differ, r"\ninstructions of B: \S+ in e computes something else than the evaluator")
         self.assertIn("--engine-b", self.kashi("diff", "m.hlo", "m.hlo", "--engine-b", "gpu", status=2))
 
     def test_diff_takes_inputs(self):

@@ -1,7 +1,11 @@
 #include "binding.h"
 
+#include <cstdlib>
 #include <exception>
+#include <string>
 #include <typeinfo>
+
+#include "kashi/base/guard_pages.h"
 
 namespace kashi::python {
 namespace {
@@ -88,11 +92,22 @@ void BindErrors(nb::module_& m) {
   nb::register_exception_translator(TranslateCast);
 }
 
+namespace {
+
+// The engines read the variable themselves (kashi/base/guard_pages.h); another value would be ignored.
+void CheckGuardPagesVariable() {
+  const char* const text = std::getenv(internal::kGuardPagesVariable);
+  if (text == nullptr || internal::GuardPagesFromText(text).has_value()) return;
+  throw nb::value_error((std::string(internal::kGuardPagesVariable) + " must be `behind` or `before`").c_str());
+}
+
+}  // namespace
 }  // namespace kashi::python
 
 NB_MODULE(_kashi, m) {
   using namespace kashi::python;  // NOLINT: the entry point, outside of the namespace
   m.doc() = "The compiled part of kashi. Use the package kashi.";
+  CheckGuardPagesVariable();
   BindErrors(m);
   BindArrays(m);
   BindShapes(m);

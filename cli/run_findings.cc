@@ -1,0 +1,74 @@
+#include "cli/run_findings.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/value_summary.h"
+#include "cli/verb.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/literal/literal_comparison.h"
+
+namespace kashi::cli {
+
+using internal::StepDifference;
+
+std::string ToText(const StepDifference& difference) {
+  const HloInstruction& instruction = *difference.instruction;
+  std::string text =
+      absl::StrCat(instruction.name(), " in ", instruction.parent()->name(),
+                   " computes something else than the evaluator from the same operands: ",
+                   literal_comparison::ToString(difference.statistics), "\n  ", ShortText(instruction), "\n");
+  for (const HloInstruction* operand : instruction.operands()) {
+    absl::StrAppend(&text, "  operand ", operand->name(), "  ", ShapeUtil::HumanString(operand->shape()), "\n");
+  }
+  const std::string leaf = difference.leaf.empty() ? "" : difference.leaf.ToString();
+  absl::StrAppend(&text, "  result  ", ShapeUtil::HumanString(instruction.shape()), ", element ", leaf,
+                  difference.index, ": evaluator ", difference.expected, ", cpu ", difference.actual, "\n");
+  const std::string source = SourceOf(instruction);
+  if (!source.empty()) absl::StrAppend(&text, "  source ", source, "\n");
+  return text;
+}
+
+Json ToJson(const StepDifference& difference) {
+  const HloInstruction& instruction = *difference.instruction;
+  Json operands = Json::array();
+  for (const HloInstruction* operand : instruction.operands()) {
+    operands.push_back({{"name", operand->name()}, {"shape", ShapeUtil::HumanString(operand->shape())}});
+  }
+  return {{"instruction", instruction.name()},
+          {"computation", instruction.parent()->name()},
+          {"text", ShortText(instruction)},
+          {"source", SourceOf(instruction)},
+          {"operands", std::move(operands)},
+          {"shape", ShapeUtil::HumanString(instruction.shape())},
+          {"leaf", difference.leaf.ToString()},
+          {"index", difference.index},
+          {"evaluator", difference.expected},
+          {"cpu", difference.actual},
+          {"comparison", ToJson(OutputComparison{difference.tolerance, difference.statistics})}};
+}
+
+std::unique_ptr<internal::StepChecker> MakeStepChecker(const Tolerance& tolerance) {
+  return std::make_unique<internal::StepChecker>([tolerance](PrimitiveType type) { return tolerance.For(type); });
+}
+
+std::optional<RunFinding> FindingOf(const RunFindings& findings, const std::string& file) {
+  if (findings.nan != nullptr && !findings.nan->finding().empty()) {
+    return RunFinding{findings.nan->finding(), {{"file", file}, {"not_finite", findings.nan->finding()}}};
+  }
+  if (findings.checker != nullptr && findings.checker->first().has_value()) {
+    const StepDifference& first = *findings.checker->first();
+    return RunFinding{ToText(first), {{"file", file}, {"wrong_step", ToJson(first)}}};
+  }
+  return std::nullopt;
+}
+
+std::string NoFindingText(const RunFindings& findings) {
+  std::string text = findings.nan == nullptr ? "" : "no instruction makes a NaN or an infinity\n";
+  if (findings.checker == nullptr) return text;
+  const int64_t steps = findings.checker->compared_steps();
+  absl::StrAppend(&text, Count(steps, "compiled step"), steps == 1 ? " agrees" : " agree", " with the evaluator\n");
+  return text;
+}
+
+}  // namespace kashi::cli
