@@ -72,6 +72,7 @@ class ElementReduction {
     ElementReduction reduction(lanes, ShapeUtil::ByteSizeOfPrimitiveType(type));
     if (lanes->AsBinary().has_value()) {
       KASHI_ASSIGN_OR_RETURN(reduction.kernel_, FindBinaryKernel(*lanes->AsBinary(), type, type, type));
+      if (type == BF16) KASHI_RETURN_IF_ERROR(reduction.CombineInF32(*lanes->AsBinary()));
       return reduction;
     }
     const auto is_type = [type](PrimitiveType other) { return other == type; };
@@ -116,8 +117,35 @@ class ElementReduction {
   bool is_parallel() const { return kernel_.has_value() || lanes_->is_parallel(); }
   ElementReduction(const LaneFunction* lanes, int64_t element_bytes) : lanes_(lanes), element_bytes_(element_bytes) {}
 
+  // bf16 is combined in f32 and rounded once, as in XLA. f16 is rounded after each step there, too.
+  struct WideKernels {
+    ElementKernel widen, combine, narrow;
+  };
+  absl::Status CombineInF32(HloOpcode opcode) {
+    wide_.emplace();
+    KASHI_ASSIGN_OR_RETURN(wide_->widen, FindConvertKernel(BF16, F32));
+    KASHI_ASSIGN_OR_RETURN(wide_->combine, FindBinaryKernel(opcode, F32, F32, F32));
+    KASHI_ASSIGN_OR_RETURN(wide_->narrow, FindConvertKernel(F32, BF16));
+    return absl::OkStatus();
+  }
+  void RunWideBlock(absl::Span<const char* const> parts, char* target, int64_t offset, int64_t n) const {
+    std::vector<float> sum(n), term(n);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const void* const part = parts[i] + offset * element_bytes_;
+      wide_->widen(&part, i == 0 ? sum.data() : term.data(), n);
+      const void* const inputs[] = {sum.data(), term.data()};
+      if (i > 0) wide_->combine(inputs, sum.data(), n);
+    }
+    const void* const result = sum.data();
+    wide_->narrow(&result, target + offset * element_bytes_, n);
+  }
+
   absl::Status RunBlock(absl::Span<const char* const> parts, char* target, int64_t offset, int64_t n,
                         LaneFunction::Scratch* scratch) const {
+    if (wide_.has_value()) {
+      RunWideBlock(parts, target, offset, n);
+      return absl::OkStatus();
+    }
     void* sum = target + offset * element_bytes_;
     std::memcpy(sum, parts[0] + offset * element_bytes_, static_cast<size_t>(n * element_bytes_));
     for (const char* part : parts.subspan(1)) {
@@ -133,6 +161,7 @@ class ElementReduction {
 
   const LaneFunction* lanes_;
   std::optional<ElementKernel> kernel_;
+  std::optional<WideKernels> wide_;
   int64_t element_bytes_;
 };
 

@@ -24,6 +24,9 @@ add_f32 { a = f32[] parameter(0)
 max_s32 { a = s32[] parameter(0)
   b = s32[] parameter(1)
   ROOT r = s32[] maximum(a, b) }
+add_f16 { a = f16[] parameter(0)
+  b = f16[] parameter(1)
+  ROOT r = f16[] add(a, b) }
 add_bf16 { a = bf16[] parameter(0)
   b = bf16[] parameter(1)
   ROOT r = bf16[] add(a, b) }
@@ -128,9 +131,12 @@ TEST(CollectivesTest, AllReduceOfOtherTypes) {
             "9 | 9 | 9 | 9");
   EXPECT_EQ(run("pred", "and_pred", [](int64_t d) { return LiteralUtil::CreateR0<bool>(d != 2); }),
             "false | false | false | false");
-  // Every step rounds to bf16: 256 + 1 is 256 there.
+  // The sum is rounded once: 256 + 1 is no bf16, 259 is 260.
   EXPECT_EQ(run("bf16", "add_bf16", [](int64_t d) { return LiteralUtil::CreateR0(bfloat16(d == 0 ? 256 : 1)); }),
-            "256 | 256 | 256 | 256");
+            "260 | 260 | 260 | 260");
+  // f16 is rounded after each step: 2048 + 1 is 2048 there.
+  EXPECT_EQ(run("f16", "add_f16", [](int64_t d) { return LiteralUtil::CreateR0(half(d == 0 ? 2048 : 1)); }),
+            "2048 | 2048 | 2048 | 2048");
   // A plain operation goes by the type of the operand: this sum does not fit a float.
   EXPECT_EQ(run("s64", "add_f32", [](int64_t d) { return LiteralUtil::CreateR0<int64_t>((int64_t{1} << 40) + d); }),
             "4398046511110 | 4398046511110 | 4398046511110 | 4398046511110");
@@ -422,7 +428,7 @@ TEST(CollectivesTest, OneDeviceCannotPlayFour) {
   for (const std::string& message : {error("all-reduce(p), replica_groups={}, to_apply=add_f32", ", replica_count=4"),
                                      error("all-reduce(p), replica_groups={{0,1}}, to_apply=add_f32", ""),
                                      error("collective-permute(p), source_target_pairs={{0,1}}", "")}) {
-    EXPECT_THAT(message, HasSubstr("r.5: "));
+    EXPECT_THAT(message, HasSubstr("r.6: "));
     EXPECT_THAT(message, HasSubstr("--devices-dir"));
   }
 }
