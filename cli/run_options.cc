@@ -100,8 +100,8 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
       ->OneOf({"flush", "keep"});
   verb->AddOption(
           "--excess-precision", &options->excess_precision,
-          "Whether the engine cpu may compute a chain of bf16 operations in f32 and round once (default: on, as "
-          "XLA does)")
+          "Whether the engine cpu keeps bits that the type of a result has no place for, where XLA does (default: on): "
+          "of a bf16 result that is converted to f32, and of a product that is added (fused multiply-add)")
       ->OneOf({"on", "off"});
   verb->AddOption("--dump-dir", &options->engine.dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")

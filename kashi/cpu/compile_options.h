@@ -8,7 +8,9 @@ namespace kashi {
 struct NumberOptions {
   // Denormal results become 0, and denormal operands count as 0, in compiled kernels.
   bool flush_denormals = true;
-  // A chain of bf16 operations within one kernel computes in f32 and is rounded once.
+  // Numbers keep bits that their type has no place for, where XLA:CPU keeps them: the result of a bf16 operation that
+  // is converted to f32 is not rounded to bf16, and a product that is added is not rounded (fused multiply-add). Sums
+  // of bf16 in a reduce are f32 until they are complete.
   bool excess_precision = true;
 };
 

@@ -17,6 +17,7 @@
 #include "kashi/cpu/passes/fold_constants.h"
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
+#include "kashi/cpu/passes/keep_excess_precision.h"
 #include "kashi/cpu/passes/orient_dots.h"
 #include "kashi/cpu/passes/split_reductions.h"
 #include "kashi/cpu/passes/unroll_loops.h"
@@ -127,6 +128,7 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   // The computations of manual regions are known by their names: their calls stay.
   if (!AnyInstruction(*module_, IsBorderOfManualRegion)) KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
+  if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get()));
   KASHI_RETURN_IF_ERROR(UnrollLoops(module_.get()));
   KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
   KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));

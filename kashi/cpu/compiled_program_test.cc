@@ -146,21 +146,6 @@ TEST(CompiledProgramTest, FlushesDenormalNumbersIfToldTo) {
   EXPECT_EQ(RunCompiled(*module, arguments, options).value(), HloEvaluator().Evaluate(*module, arguments).value());
 }
 
-TEST(CompiledProgramTest, RoundsChainsOfBf16OnceIfAllowedTo) {
-  // 256 + 1 is no bf16: it is 256, and then 256 again; in f32, 258.
-  const auto module = ReadVerified(
-                          "ENTRY e { x = bf16[1] parameter(0) y = bf16[1] parameter(1) a = bf16[1] add(x, y) ROOT r = "
-                          "bf16[1] add(a, y) }")
-                          .value();
-  std::vector<Literal> arguments;
-  arguments.push_back(LiteralUtil::CreateR1<bfloat16>({bfloat16(256.0f)}));
-  arguments.push_back(LiteralUtil::CreateR1<bfloat16>({bfloat16(1.0f)}));
-  CompileOptions options;
-  EXPECT_EQ(static_cast<float>(RunCompiled(*module, arguments, options)->GetFirstElement<bfloat16>()), 258);
-  options.numbers.excess_precision = false;
-  EXPECT_EQ(static_cast<float>(RunCompiled(*module, arguments, options)->GetFirstElement<bfloat16>()), 256);
-}
-
 // ---- Operations that move elements, within a kernel: on short and long rows, so that all kinds of loops are taken.
 
 TEST(CompiledProgramTest, MovesElements) {

@@ -1,63 +1,20 @@
 // Small programs and what real XLA makes of them: tests/data/evaluator/programs.txt, random ones, a sample of what
 // scripts/oracle_programs.py asks; linear_algebra.txt, what JAX does by LAPACK, and linear_algebra_old.txt, how JAX
-// 0.4.20 called it; custom_calls.txt, its calls of other functions (all by scripts/oracle_jax.py). A program there:
-//
-//   === SEED
-//   HloModule …
-//   --- input
-//   s32[2] {1, 2}
-//   --- output TOLERANCE
-//   f32[] 1.5
+// 0.4.20 called it; custom_calls.txt, its calls of other functions (all by scripts/oracle_jax.py).
 #include <cmath>
 #include <complex>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/evaluator/lapack_call.h"
-#include "kashi/literal/literal_parser.h"
+#include "kashi/evaluator/stored_programs_testing.h"
 
 namespace kashi::internal {
 namespace {
-
-struct Output {
-  std::string tolerance;
-  std::string literal;
-};
-
-struct Program {
-  std::string name;
-  std::string text;
-  std::vector<std::string> inputs;
-  std::vector<Output> outputs;
-};
-
-std::vector<Program> ReadPrograms(const std::string& name) {
-  std::ifstream file(absl::StrCat(KASHI_TEST_DATA "/evaluator/", name));
-  std::vector<Program> programs;
-  std::string line, *part = nullptr;
-  while (std::getline(file, line)) {
-    absl::string_view rest = line;
-    if (absl::StartsWith(line, "=== ")) {
-      programs.push_back({line.substr(4), "", {}, {}});
-      part = &programs.back().text;
-    } else if (line == "--- input") {
-      part = &programs.back().inputs.emplace_back();
-    } else if (absl::ConsumePrefix(&rest, "--- output ")) {
-      part = &programs.back().outputs.emplace_back(Output{std::string(rest), ""}).literal;
-    } else {
-      absl::StrAppend(part, line, "\n");
-    }
-  }
-  return programs;
-}
 
 // Bits of the significand, the first one included.
 int SignificandWidth(PrimitiveType type) {
@@ -118,24 +75,15 @@ int CountDifferent(const LiteralSlice& want, const LiteralSlice& got, absl::stri
   return different;
 }
 
-// Of `f32[2] {1, 2}`.
-Literal ReadLiteral(absl::string_view text) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(absl::StripAsciiWhitespace(text), absl::MaxSplits(' ', 1));
-  absl::StatusOr<Literal> literal = ParseLiteral(parts.second, ParseShape(parts.first).value());
-  EXPECT_TRUE(literal.ok()) << literal.status() << "\n" << text;
-  return literal.ok() ? *std::move(literal) : Literal();
-}
-
-void ExpectWhatXlaGives(const Program& program) {
+void ExpectWhatXlaGives(const StoredProgram& program) {
   SCOPED_TRACE(absl::StrCat("program ", program.name));
   std::vector<Literal> arguments;
-  for (const std::string& input : program.inputs) arguments.push_back(ReadLiteral(input));
+  for (const std::string& input : program.inputs) arguments.push_back(ReadStoredLiteral(input));
   const Literal result = EvaluateText(program.text, arguments);
   const bool is_tuple = result.shape().IsTuple();
   ASSERT_EQ(is_tuple ? result.shape().tuple_shapes().size() : 1, program.outputs.size());
   for (size_t i = 0; i < program.outputs.size(); ++i) {
-    const Literal want = ReadLiteral(program.outputs[i].literal);
+    const Literal want = ReadStoredLiteral(program.outputs[i].literal);
     const LiteralSlice got = is_tuple ? LiteralSlice(result, {static_cast<int64_t>(i)}) : LiteralSlice(result);
     ASSERT_TRUE(ShapeUtil::Compatible(want.shape(), got.shape()));
     EXPECT_EQ(CountDifferent(want, got, program.outputs[i].tolerance), 0)
@@ -145,29 +93,29 @@ void ExpectWhatXlaGives(const Program& program) {
 }
 
 TEST(ProgramsTest, GiveWhatXlaGives) {
-  const std::vector<Program> programs = ReadPrograms("programs.txt");
+  const std::vector<StoredProgram> programs = ReadStoredPrograms("evaluator/programs.txt");
   ASSERT_GT(programs.size(), 100);
-  for (const Program& program : programs) ExpectWhatXlaGives(program);
+  for (const StoredProgram& program : programs) ExpectWhatXlaGives(program);
 }
 
 TEST(ProgramsTest, LinearAlgebraGivesWhatJaxGives) {
   if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
-  const std::vector<Program> programs = ReadPrograms("linear_algebra.txt");
+  const std::vector<StoredProgram> programs = ReadStoredPrograms("evaluator/linear_algebra.txt");
   ASSERT_GT(programs.size(), 60);
-  for (const Program& program : programs) ExpectWhatXlaGives(program);
+  for (const StoredProgram& program : programs) ExpectWhatXlaGives(program);
 }
 
 TEST(ProgramsTest, LinearAlgebraOfOlderJaxGivesWhatItGave) {
   if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
-  const std::vector<Program> programs = ReadPrograms("linear_algebra_old.txt");
+  const std::vector<StoredProgram> programs = ReadStoredPrograms("evaluator/linear_algebra_old.txt");
   ASSERT_GT(programs.size(), 30);
-  for (const Program& program : programs) ExpectWhatXlaGives(program);
+  for (const StoredProgram& program : programs) ExpectWhatXlaGives(program);
 }
 
 TEST(ProgramsTest, CustomCallsGiveWhatJaxGives) {
-  const std::vector<Program> programs = ReadPrograms("custom_calls.txt");
+  const std::vector<StoredProgram> programs = ReadStoredPrograms("evaluator/custom_calls.txt");
   ASSERT_GE(programs.size(), 6);
-  for (const Program& program : programs) ExpectWhatXlaGives(program);
+  for (const StoredProgram& program : programs) ExpectWhatXlaGives(program);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ KernelBuilder::KernelBuilder(const HloComputation& fused_computation, const std:
       llvm::FunctionType::get(ir.getVoidTy(), {pointer, pointer, integer, integer, integer, integer}, false);
   function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module.module());
   function->setDoesNotThrow();
+  SetNumberOptions(numbers, ir);
   ir.SetInsertPoint(llvm::BasicBlock::Create(module.context(), "entry", function));
   lane_type = LaneTypeFor(fused, ir);
   operands = LoadPointers(ir, function->getArg(0), fused.num_parameters());

@@ -24,6 +24,12 @@ bool IsPlainArray(const Shape& shape) {
          !ShapeUtil::IsZeroElementArray(shape);
 }
 
+void SetNumberOptions(const NumberOptions& numbers, Ir& ir) {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(numbers.excess_precision);
+  ir.setFastMathFlags(flags);
+}
+
 llvm::Type* LaneBuilder::Widen(llvm::Type* scalar) const {
   return lanes_ == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes_);
 }
@@ -141,8 +147,8 @@ llvm::Value* LaneBuilder::ToMemory(PrimitiveType type, llvm::Value* value) const
 }
 
 llvm::Value* LaneBuilder::Round(PrimitiveType type, llvm::Value* value) const {
-  if (type == F16 || (type == BF16 && !numbers_.excess_precision)) return FromMemory(type, ToMemory(type, value));
-  return value;
+  const bool is_rounded = type == F16 || (type == BF16 && rounds_bf16_);
+  return is_rounded ? FromMemory(type, ToMemory(type, value)) : value;
 }
 
 llvm::Value* LaneBuilder::Part(llvm::Value* value, int begin, int count) const {

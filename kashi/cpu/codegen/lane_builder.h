@@ -31,6 +31,9 @@ bool HasRegisterType(PrimitiveType type);
 // An array that kernels can compute with: of such a type, static, not empty.
 bool IsPlainArray(const Shape& shape);
 
+// Lets LLVM compute a product and a sum of it as one operation, rounded once, where excess precision is allowed.
+void SetNumberOptions(const NumberOptions& numbers, Ir& ir);
+
 class LaneBuilder {
  public:
   LaneBuilder(Ir& ir, int lanes, const NumberOptions& numbers) : ir_(ir), lanes_(lanes), numbers_(numbers) {}
@@ -38,7 +41,17 @@ class LaneBuilder {
   Ir& ir() const { return ir_; }
   int lanes() const { return lanes_; }
   const NumberOptions& numbers() const { return numbers_; }
-  LaneBuilder WithLanes(int lanes) const { return LaneBuilder(ir_, lanes, numbers_); }
+  LaneBuilder WithLanes(int lanes) const {
+    LaneBuilder other = *this;
+    other.lanes_ = lanes;
+    return other;
+  }
+  // For sums: a bf16 is rounded when it is stored, and not before, where excess precision is allowed.
+  LaneBuilder WithWideBf16() const {
+    LaneBuilder other = *this;
+    other.rounds_bf16_ = !numbers_.excess_precision;
+    return other;
+  }
 
   llvm::Type* Widen(llvm::Type* scalar) const;  // <lanes x scalar>
   llvm::Type* ScalarRegister(PrimitiveType type) const;
@@ -65,8 +78,7 @@ class LaneBuilder {
   // Between register and memory form.
   llvm::Value* FromMemory(PrimitiveType type, llvm::Value* value) const;
   llvm::Value* ToMemory(PrimitiveType type, llvm::Value* value) const;
-  // A register value that a computation in f32 made, as a number of the type. A bf16 stays a float where excess
-  // precision is allowed.
+  // A register value that a computation in f32 made, as a number of the type.
   llvm::Value* Round(PrimitiveType type, llvm::Value* value) const;
 
   // Calls a function of this process, which takes and returns `width` lanes: several times for more lanes; for fewer,
@@ -88,6 +100,7 @@ class LaneBuilder {
   Ir& ir_;
   int lanes_;
   const NumberOptions& numbers_;
+  bool rounds_bf16_ = true;
 };
 
 }  // namespace kashi::internal

@@ -45,7 +45,9 @@ class LoopEmitter {
   LoopEmitter(llvm::Function* function, const NumberOptions& numbers)
       : ir_(llvm::BasicBlock::Create(function->getContext(), "entry", function)),
         function_(function),
-        lanes_(ir_, 1, numbers) {}
+        lanes_(ir_, 1, numbers) {
+    SetNumberOptions(numbers, ir_);
+  }
 
   // The function's whole body for this loop.
   bool EmitFunction(const HloInstruction& loop, NativeLoop* result);
@@ -237,7 +239,7 @@ std::optional<Parts> LoopEmitter::EmitLoop(const HloInstruction& loop, const Par
     if (state[i].memory != (*next)[i].memory || !IsCurrent((*next)[i])) return std::nullopt;
     state[i].version = (*next)[i].version;
     if (state[i].memory != nullptr) continue;
-    phis[phi++]->addIncoming(RoundSmallArray(lanes_, *(*shapes)[i], (*next)[i].registers), end);
+    phis[phi++]->addIncoming((*next)[i].registers, end);
   }
   ir_.CreateBr(head);
   ir_.SetInsertPoint(exit);

@@ -116,7 +116,8 @@ class ReduceKernelEmitter {
   std::vector<llvm::Value*> Combine(const LaneBuilder& lanes, std::vector<llvm::Value*> sums,
                                     const std::vector<llvm::Value*>& values) {
     sums.insert(sums.end(), values.begin(), values.end());
-    return EmitScalarComputation(lanes, combiner_, sums);
+    const bool is_sum = ReorderableCombiner(combiner_).has_value();
+    return EmitScalarComputation(is_sum ? lanes.WithWideBf16() : lanes, combiner_, sums);
   }
 
   // ---- Columns reduced.

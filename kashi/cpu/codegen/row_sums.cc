@@ -14,7 +14,7 @@ RowSums::RowSums(KernelBuilder& builder, const HloInstruction& reduce, absl::Spa
 }
 
 llvm::Value* RowSums::Combine(const LaneBuilder& lanes, llvm::Value* a, llvm::Value* b) const {
-  return EmitScalarComputation(lanes, combiner_, {a, b})[0];
+  return EmitScalarComputation(lanes.WithWideBf16(), combiner_, {a, b})[0];
 }
 
 llvm::Value* RowSums::Neutral(const LaneBuilder& lanes) const {

@@ -107,7 +107,8 @@ llvm::Value* EmitMovement(const LaneBuilder& lanes, const HloInstruction& moveme
 // Elements are combined in row-major order.
 llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
                         absl::Span<llvm::Value* const> operands) {
-  const LaneBuilder one = lanes.WithLanes(1);
+  const bool is_sum = ReorderableCombiner(*reduce.to_apply()).has_value();
+  const LaneBuilder one = is_sum ? lanes.WithLanes(1).WithWideBf16() : lanes.WithLanes(1);
   const Shape& array = reduce.operand(0)->shape();
   const DimensionVector strides = RowMajorStrides(reduce.shape().dimensions());
   std::vector<llvm::Value*> sums(ShapeUtil::ElementsIn(reduce.shape()), operands[1]);
@@ -119,6 +120,7 @@ llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
     }
     sums[result] = EmitScalarComputation(one, *reduce.to_apply(), {sums[result], Element(lanes, operands[0], i)})[0];
   }
+  for (llvm::Value*& sum : sums) sum = lanes.WithLanes(1).Round(reduce.shape().element_type(), sum);
   return FromElements(lanes, reduce.shape(), sums);
 }
 
@@ -250,13 +252,6 @@ void StoreSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* 
   std::vector<llvm::Value*> indices;
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(shape); ++i) indices.push_back(lanes.ir().getInt64(i));
   StoreSmallElements(lanes, shape, value, pointer, indices);
-}
-
-llvm::Value* RoundSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value) {
-  const PrimitiveType type = shape.element_type();
-  if (!primitive_util::IsFloatingPointType(type)) return value;
-  const LaneBuilder small = SmallLanes(lanes, shape);
-  return small.FromMemory(type, small.ToMemory(type, value));
 }
 
 std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<const int64_t> array_sizes,

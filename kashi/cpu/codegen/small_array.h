@@ -27,8 +27,6 @@ llvm::Value* EmitSmallArray(const LaneBuilder& lanes, const HloInstruction& inst
 // The array as memory holds it, and back. The memory is dense.
 llvm::Value* LoadSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer);
 void StoreSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer);
-// Rounds to what memory can hold: a bf16 may have more bits in a register.
-llvm::Value* RoundSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value);
 
 // Where the elements of a slice (of `slice_sizes`, at `starts`, cut to lie within the array) are: linear indices (i64)
 // in the array, row-major. `starts`: scalars of the type of `start_type`.

@@ -75,6 +75,9 @@ bool HasInlineFunctions(const llvm::Type* scalar) { return scalar->isFloatTy() &
 }  // namespace
 
 llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::Span<llvm::Value* const> operands) {
+  // The functions have their own order of operations, and no other.
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
+  lanes.ir().clearFastMathFlags();
   llvm::Type* scalar = operands[0]->getType()->getScalarType();
   if (HasInlineFunctions(scalar)) {
     for (const InlineFunction& inlined : kInlineFunctions) {
@@ -88,6 +91,8 @@ llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::S
 }
 
 llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
+  lanes.ir().clearFastMathFlags();
   const bool is_cheap = lanes.numbers().flush_denormals && HasInlineFunctions(x->getType()->getScalarType());
   return is_cheap ? EmitExpOfNegativeF32(lanes, x) : EmitMath(lanes, VectorFunction::kExp, {x});
 }

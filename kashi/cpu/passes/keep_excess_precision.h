@@ -1,0 +1,22 @@
+// Results of bf16 operations that are converted to f32 are not rounded to bf16 first, as in XLA:CPU:
+//
+//   c = bf16[100] multiply(a, b)            a32 = f32[100] convert(a)     b32 = f32[100] convert(b)
+//   d = f32[100] convert(c)                 d = f32[100] multiply(a32, b32)
+//   e = bf16[100] add(c, b)                 c = bf16[100] convert(d)
+//                                           e = bf16[100] add(c, b)
+//
+// For elementwise operations, dots and convolutions. An explicit convert from f32 to bf16 always rounds.
+#ifndef KASHI_CPU_PASSES_KEEP_EXCESS_PRECISION_H_
+#define KASHI_CPU_PASSES_KEEP_EXCESS_PRECISION_H_
+
+#include "absl/status/status.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+// Pre: before passes that bring operations and converts of different computations together (unrolled loops).
+absl::Status KeepExcessPrecision(HloModule* module);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_PASSES_KEEP_EXCESS_PRECISION_H_
