@@ -158,9 +158,8 @@ std::vector<HelpSection> RunSections() {
        "",
        {{"cpu", "With --check, --denormals, --excess-precision and --dump-dir, and for all programs but these:"},
         {"evaluator",
-         "With --check-nan, --until and --trace, which need every value; for programs that are not partitioned yet; "
-         "for "
-         "programs that it finishes before they would be compiled, which takes some 5 ms, and 0.3 ms an instruction "
+         "With --check-nan, --until and --trace, which need every value; for programs that it finishes before they "
+         "would be compiled, which takes some 5 ms, and 0.3 ms an instruction "
          "(the runs of --repeat count together); for programs of more than 20,000 instructions; and where the engine "
          "cpu is not built in (`kashi version` lists it)"}}},
       {"Columns of --profile",
