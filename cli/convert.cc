@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/graph.h"
 #include "cli/known_arguments.h"
+#include "cli/module_check.h"
 #include "cli/module_file.h"
 #include "cli/partition_module.h"
 #include "cli/progress.h"
@@ -22,6 +23,7 @@
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/text/printed_opcode.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/conversion/hlo_to_stablehlo.h"
@@ -79,12 +81,36 @@ absl::StatusOr<std::string> Convert(const ModuleFile& file, const std::string& f
   if (format == "text") return file.module->ToString(PrintOptionsOf(options));
   if (IsGraph(format)) return DrawGraph(file, format == "svg", options.graph);
   if (format == "json") return HloModuleToJson(*file.module);
-  if (format == "mlir") return stablehlo::ConvertToStableHlo(*file.module, {/*has_locations=*/!options.no_metadata});
   HloProtoFile proto = *file.proto;
   proto.text_format = format == "pbtxt";
   std::string bytes;
   KASHI_RETURN_IF_ERROR(WriteHloProto(*file.module, proto, &bytes));
   return bytes;
+}
+
+// ---- StableHLO ------------------------------------------------------------------------------------------------------
+
+// StableHLO text. The module must be valid. After an error, adds it to `answers` and returns nullopt.
+std::optional<std::string> ConvertToMlir(const ModuleFile& file, const ConvertOptions& options,
+                                         std::vector<std::string>* notes, Answers* answers) {
+  HloVerifierOpts rules = VerifierOptionsFor(*file.module);
+  rules.allow_unbounded_dynamism = true;
+  if (!CheckModule(file, answers, rules)) return std::nullopt;
+  std::vector<stablehlo::StableHloProblem> problems;
+  absl::StatusOr<std::string> text =
+      stablehlo::ConvertToStableHlo(*file.module, {/*has_locations=*/!options.no_metadata, &problems, notes});
+  if (text.ok()) return *std::move(text);
+  std::vector<HloFinding> findings;
+  for (const stablehlo::StableHloProblem& problem : problems) {
+    findings.push_back({problem.instruction, problem.instruction->parent(), "StableHLO",
+                        absl::StrCat(internal::PrintedOpcode(*problem.instruction), ": ", problem.status.message())});
+  }
+  if (findings.empty()) {
+    answers->AddFileError(file.name, text.status());
+  } else {
+    AddFindings(file, findings, answers);
+  }
+  return std::nullopt;
 }
 
 // ---- --bench --------------------------------------------------------------------------------------------------------
@@ -144,18 +170,30 @@ void Bench(const ModuleFile& file, Answers* answers) {
 
 // The record of --json: the output file, or the text itself.
 Json ConversionJson(const ModuleFile& file, const std::string& format, const std::string& converted,
-                    const std::string& output) {
+                    const std::vector<std::string>& notes, const std::string& output) {
   Json json = {{"file", file.name},
                {"module", file.module->name()},
                {"format", format},
                {"instructions", file.module->instruction_count()},
                {"bytes", converted.size()}};
+  if (!notes.empty()) json["notes"] = notes;
   if (IsFile(output)) {
     json["output"] = output;
   } else {
     json["text"] = converted;
   }
   return json;
+}
+
+// The module in the format. After an error, adds it to `answers` and returns nullopt.
+std::optional<std::string> ConvertModule(const ModuleFile& file, const std::string& format,
+                                         const ConvertOptions& options, std::vector<std::string>* notes,
+                                         Answers* answers) {
+  if (format == "mlir") return ConvertToMlir(file, options, notes, answers);
+  absl::StatusOr<std::string> converted = Convert(file, format, options);
+  if (converted.ok()) return *std::move(converted);
+  answers->AddFileError(file.name, converted.status());
+  return std::nullopt;
 }
 
 // Writes one module to `output`, or to standard output if that is empty. Adds errors and the records of --json to
@@ -166,14 +204,16 @@ void ConvertOne(const std::string& path, const std::string& output, const Conver
   if (options.as == "partitioned" && !PartitionModuleFile(&*file, answers)) return;
   if (options.bench) return Bench(*file, answers);
   const std::string format = FormatOf(options);
-  const absl::StatusOr<std::string> converted = Convert(*file, format, options);
-  if (!converted.ok()) return answers->AddFileError(file->name, converted.status());
+  std::vector<std::string> notes;
+  const std::optional<std::string> converted = ConvertModule(*file, format, options, &notes, answers);
+  if (!converted.has_value()) return;
+  for (const std::string& note : notes) PrintNote(absl::StrCat(file->name, ": note: ", note, "\n"));
   if (IsFile(output)) {
     const absl::Status written = WriteOutput(output, *converted);
     if (!written.ok()) return answers->AddFileError(file->name, written);
   }
   if (options.json) {
-    answers->AddLine(ConversionJson(*file, format, *converted, output));
+    answers->AddLine(ConversionJson(*file, format, *converted, notes, output));
   } else if (!IsFile(output)) {
     answers->Add(*converted);
   }
@@ -292,8 +332,8 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo --bench --json         the speed of reading and printing";
   help.sections = {{"",
                     "The contents of a file decide its kind, not its name: HLO text, or HloModuleProto, HloProto or "
-                    "HloSnapshot in binary, text or JSON form; gzip is unpacked. The module is not verified: see "
-                    "`kashi verify`.",
+                    "HloSnapshot in binary, text or JSON form; gzip is unpacked. The module is verified (see `kashi "
+                    "verify`) only for --to mlir: StableHLO has no form for a module that breaks rules.",
                     {}}};
   help.failure = "A module cannot be read or converted, or the output cannot be written";
   Verb* verb = command->AddVerb("convert", help, [options] { return RunConvert(*options); });

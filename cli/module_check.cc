@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/work_meter.h"
@@ -80,20 +81,30 @@ Json FindingJson(const HloFinding& finding) {
   return json;
 }
 
-bool CheckModule(const ModuleFile& file, Answers* answers) {
-  HloVerifierOpts opts = VerifierOptionsFor(*file.module);
-  opts.allow_mixed_precision = true;
-  const std::vector<HloFinding> findings = VerifyHlo(*file.module, opts);
-  if (findings.empty()) return true;
+void AddFindings(const ModuleFile& file, absl::Span<const HloFinding> findings, Answers* answers) {
+  constexpr size_t kMostShown = 50;
   answers->SetBad();
   if (answers->json()) {
     Json list = Json::array();
     for (const HloFinding& finding : findings) list.push_back(FindingJson(finding));
     answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
-  } else {
-    for (const HloFinding& finding : findings) PrintNote(FindingText(file, finding));
+    return;
   }
+  for (const HloFinding& finding : findings.subspan(0, kMostShown)) PrintNote(FindingText(file, finding));
+  if (findings.size() <= kMostShown) return;
+  PrintNote(absl::StrCat(file.name, ": and ", Count(findings.size() - kMostShown, "more error"), "\n"));
+}
+
+bool CheckModule(const ModuleFile& file, Answers* answers, HloVerifierOpts opts) {
+  opts.allow_mixed_precision = true;
+  const std::vector<HloFinding> findings = VerifyHlo(*file.module, opts);
+  if (findings.empty()) return true;
+  AddFindings(file, findings, answers);
   return false;
+}
+
+bool CheckModule(const ModuleFile& file, Answers* answers) {
+  return CheckModule(file, answers, VerifierOptionsFor(*file.module));
 }
 
 }  // namespace kashi::cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "cli/json.h"
 #include "cli/module_file.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
@@ -26,10 +27,14 @@ void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers*
 // have.
 Json FindingJson(const HloFinding& finding);
 
-// For verbs that run the module: operands may mix precisions, and layouts are ignored. Returns false if there are
-// findings, and prints them to standard error or, with --json, adds {"file", "error": the first finding, "findings"} to
-// `answers`.
+// Adds findings, of which there is at least one, as an error about the file: to standard error the first 50, or, with
+// --json, {"file", "error": the first finding, "findings"} to `answers`.
+void AddFindings(const ModuleFile& file, absl::Span<const HloFinding> findings, Answers* answers);
+
+// For verbs that need a valid module: operands may mix precisions, and layouts are ignored. Returns false if there are
+// findings, and adds them.
 bool CheckModule(const ModuleFile& file, Answers* answers);
+bool CheckModule(const ModuleFile& file, Answers* answers, HloVerifierOpts opts);
 
 }  // namespace kashi::cli
 

@@ -35,8 +35,8 @@ HloVerifierOpts WithOptions(HloVerifierOpts opts, const VerifyOptions& options) 
   return opts;
 }
 
-void AddFindings(const ModuleFile& file, const std::vector<HloFinding>& findings,
-                 const std::vector<std::string>& elided, Answers* answers) {
+void AddResult(const ModuleFile& file, const std::vector<HloFinding>& findings, const std::vector<std::string>& elided,
+               Answers* answers) {
   if (!findings.empty()) answers->SetBad();
   if (answers->json()) {
     Json list = Json::array();
@@ -60,8 +60,8 @@ int RunVerify(const VerifyOptions& options) {
     if (!file.has_value()) continue;
     const std::vector<std::string> elided = ElidedNames(*file->module);
     WarnOfElided(file->name, elided, "");
-    AddFindings(*file, VerifyHlo(*file->module, WithOptions(VerifierOptionsFor(*file->module), options)), elided,
-                &answers);
+    AddResult(*file, VerifyHlo(*file->module, WithOptions(VerifierOptionsFor(*file->module), options)), elided,
+              &answers);
   }
   return answers.Finish();
 }

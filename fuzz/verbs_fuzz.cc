@@ -99,6 +99,8 @@ constexpr const char* kLines[] = {
     "run {limits} --partition --split-outputs --input {b} {a}",
     "memory --partition {a}",
     "cost --partition --json {a}",
+    "convert --to mlir {a}",
+    "convert --to mlir --json --no-metadata {a} {b}",
 };
 constexpr absl::string_view kLimits = "--memory-limit 16M --max-work 1000000 --max-iterations 100 --timeout 2";
 constexpr absl::string_view kSeparator = "\n====\n";

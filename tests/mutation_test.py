@@ -4,11 +4,13 @@
   mutation_test.py --kashi build/kashi [--count 40] [--seed 1] [--modules PATH…] [--keep FOLDER] [--jobs N]
 
 It mutates modules and runs the verbs on the mutants. A mutation changes one type, one size or one operation everywhere
-in a module (many modules stay valid then), the number of devices, all layouts, or a single number or operand. Some
-verbs also get mutants that verify refuses. These are failures: a process that dies by a signal, that exceeds the limits
-of time or memory, that has an exit status outside of the contract, or that fails without an error message. A failure
-prints the file of the mutant. The seed, printed at the end, gives the same mutants again. The default modules are the
-seeds of the fuzzers.
+in a module (many modules stay valid then), the number of devices, all layouts, or a single number or operand. Others
+break the rules of HLO on purpose: indices and dimensions that do not exist, operands too many or too few, attributes
+that are missing, another computation. Mutants that verify refuses also go to several verbs. These are failures: a
+process that dies by a signal, that exceeds the limits of time or memory, that has an exit status outside of the
+contract, or that fails without an error message; and StableHLO text that cannot be read back. A failure prints the file
+of the mutant. The seed, printed at the end, gives the same mutants again. The default modules are the seeds of the
+fuzzers.
 By hand:  mutation_test.py --kashi build/kashi --count 20000 --seed 7 --modules FOLDER
 """
 import argparse
@@ -41,19 +43,27 @@ VERBS = [
     ['convert', '{in}', '--to', 'json'],
     ['convert', '{in}', '--to', 'pb', '-o', '{out}'],
     ['convert', '{in}', '--to', 'dot'],
+    ['convert', '{in}', '--to', 'mlir'],
+    ['convert', '{in}', '--to', 'pbtxt'],
+    ['convert', '{in}', '--as', 'partitioned'],
     ['convert', '{in}', '--canonical'],
     ['run', '{in}', *LIMITS],
     ['run', '{in}', '--random', 'normal', '--json', *LIMITS],
+    ['run', '{in}', '--engine', 'cpu', *LIMITS],
     ['diff', '{in}', '{in}', *LIMITS],
     ['diff', '{seed}', '{in}', *LIMITS],
     ['diff', '{in}', '{seed}', '--json', *LIMITS],
     ['memory', '{in}'],
     ['memory', '{in}', '--json'],
     ['memory', '{in}', '--html', '{out}'],
+    ['memory', '{in}', '--target', 'host', '--details'],
     ['cost', '{in}'],
     ['cost', '{in}', '--json'],
 ]
+TO_MLIR = ['convert', '{in}', '--to', 'mlir', '-o', '{mlir}']
 STATUSES = {0, 1, 2}
+# What the reader of StableHLO refuses and the writer need not: limits of depth, and sizes that are open.
+NOT_READ_BACK = ['nested more than', 'too many levels of nesting', 'HLO needs them', 'sizes of its result are not known']
 SECONDS = 60      # of one process: its own limits end it long before
 MEGABYTES = 1024  # of one process, whose values may take 64
 
@@ -165,7 +175,107 @@ def replace_dynamic(text, rng):
     return re.sub(r'(?<=[\[,])%s(?=[\],])' % size, rng.choice(['<=' + size, '?']), text)
 
 
+# ---- Mutations that break rules -------------------------------------------------------------------------------------
+
+ATTRIBUTE = r'(, [a-z_]+=)(\{[^{}]*\}|[\w.\-]+)'  # without braces in braces
+
+
+def replace_list(text, rng):
+    """Changes an attribute that is a number or a list of numbers: a number, one more, one less, or a repetition."""
+    found = list(re.finditer(r'(, [a-z_]+=)(\{)?([0-9,\- ]+)(\})?', text))
+    if not found:
+        return text
+    at = rng.choice(found)
+    numbers = [number for number in at.group(3).split(',') if number.strip()]
+    change = rng.randrange(4)
+    odd = str(rng.choice(SIZES + [-1, -2**63, 100000]))
+    if change == 0 or not numbers:
+        numbers.append(odd)
+    elif change == 1:
+        numbers[rng.randrange(len(numbers))] = odd
+    elif change == 2:
+        numbers.pop()
+    else:
+        numbers[-1] = numbers[0]
+    if at.group(2) is None:
+        numbers = numbers[:1] or ['0']
+    return text[:at.start()] + at.group(1) + (at.group(2) or '') + ','.join(numbers) + (at.group(4) or '') + text[at.end():]
+
+
+def drop_attribute(text, rng):
+    found = list(re.finditer(ATTRIBUTE, text))
+    if not found:
+        return text
+    at = rng.choice(found)
+    return text[:at.start()] + text[at.end():]
+
+
+def move_attribute(text, rng):
+    """Gives one instruction an attribute of another one."""
+    found = list(re.finditer(ATTRIBUTE, text))
+    calls = list(re.finditer(r' [a-z][a-z0-9-]*\([^()]*\)', text))
+    if not found or not calls:
+        return text
+    at = rng.choice(calls)
+    return text[:at.end()] + rng.choice(found).group(0) + text[at.end():]
+
+
+def change_operand_count(text, rng):
+    """Repeats or removes an operand."""
+    calls = [at for at in re.finditer(r'( [a-z][a-z0-9-]*\()([^()]+)(\))', text) if at.group(1) != ' parameter(']
+    if not calls:
+        return text
+    at = rng.choice(calls)
+    operands = at.group(2).split(', ')
+    if rng.random() < 0.5:
+        operands.pop(rng.randrange(len(operands)))
+    else:
+        operands.insert(rng.randrange(len(operands) + 1), rng.choice(operands))
+    return text[:at.start(2)] + ', '.join(operands) + text[at.end(2):]
+
+
+def replace_computation(text, rng):
+    """Calls another computation."""
+    names = re.findall(r'^%?([\w.\-]+) (?:\([^\n]*)?\{\s*$', text, re.M)
+    uses = list(re.finditer(r'(?:to_apply|calls|condition|body|select|scatter|computation)=%?([\w.\-]+)', text))
+    if not names or not uses:
+        return text
+    at = rng.choice(uses)
+    return text[:at.start(1)] + rng.choice(names) + text[at.end(1):]
+
+
+def change_rank(text, rng):
+    """Adds or removes a dimension of one shape, which loses its layout."""
+    found = list(re.finditer(r'\[([0-9,]*)\](\{[^{}]*\})?(?=[ ,)])', text))
+    if not found:
+        return text
+    at = rng.choice(found)
+    sizes = [size for size in at.group(1).split(',') if size]
+    if sizes and rng.random() < 0.5:
+        sizes.pop(rng.randrange(len(sizes)))
+    else:
+        sizes.insert(rng.randrange(len(sizes) + 1), str(rng.choice([0, 1, 2, 3])))
+    return text[:at.start()] + '[' + ','.join(sizes) + ']' + text[at.end():]
+
+
+def replace_whole_shape(text, rng):
+    """Gives one instruction the shape of another one: tuples for arrays and arrays for tuples."""
+    found = list(re.finditer(r'(?<= = )(\([^=\n]*?\)|\S+)(?= [a-z][a-z0-9-]*\()', text))
+    if not found:
+        return text
+    at = rng.choice(found)
+    return text[:at.start()] + rng.choice(found).group(0) + text[at.end():]
+
+
+BREAKING = [replace_list, replace_list, drop_attribute, move_attribute, change_operand_count, replace_computation,
+            change_rank, replace_whole_shape]
+
+
 def mutate(text, opcodes, rng):
+    if rng.random() < 0.4:
+        for _ in range(rng.choice([1, 1, 1, 2])):
+            text = rng.choice(BREAKING)(text, rng)
+        return text
     rules = [replace_type, replace_one_type, replace_size, replace_size, replace_number, replace_operand,
         opcodes.replace, opcodes.replace, replace_devices, replace_layouts, replace_dynamic]
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
@@ -192,13 +302,25 @@ def run(command):
     return process.returncode, text
 
 
+def judge_mlir(kashi, mutant, mlir):
+    """Error messages about StableHLO: what the command writes it must read."""
+    written, errors = run([kashi, *(part.replace('{in}', mutant).replace('{mlir}', mlir) for part in TO_MLIR)])
+    if written != 0:
+        return [] if written in STATUSES and errors else ['to mlir: %s\n%s' % (written, errors.decode(errors='replace')[-500:])]
+    read, errors = run([kashi, 'convert', mlir])
+    text = errors.decode(errors='replace')
+    if read == 0 or any(reason in text for reason in NOT_READ_BACK):
+        return []
+    return ['cannot be read back from mlir: %s\n%s' % (read, text[-500:])]
+
+
 def judge(kashi, mutant, seed, out, rng):
     """The error messages about one mutant, and whether verify accepted it."""
     status, errors = run([kashi, 'verify', mutant])
     if status not in STATUSES:
         return ['verify: %s\n%s' % (status, errors.decode(errors='replace')[-500:])], False
-    complaints = []
-    for verb in VERBS if status == 0 else rng.sample(VERBS, 3):
+    complaints = judge_mlir(kashi, mutant, out + '.mlir')
+    for verb in VERBS if status == 0 else rng.sample(VERBS, 4):
         command = [part.replace('{in}', mutant).replace('{out}', out).replace('{seed}', seed) for part in verb]
         result, errors = run([kashi, *command])
         text = errors.decode(errors='replace')
@@ -236,7 +358,7 @@ def main():
             kept = os.path.join(arguments.keep, os.path.basename(mutant))
             shutil.copy(mutant, kept)
             print('%s:\n  %s' % (kept, '\n  '.join(complaints)), flush=True)
-        for file in (mutant, seed, out):
+        for file in (mutant, seed, out, out + '.mlir'):
             if os.path.exists(file):
                 os.remove(file)
         return bool(complaints), taken

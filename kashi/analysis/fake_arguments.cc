@@ -100,6 +100,8 @@ Distribution ByConstraint(PrimitiveType type, const ValueConstraint& constraint,
   } else {
     distribution = IntegersWithin(type, constraint, elements);
   }
+  const bool is_point = distribution.kind == Kind::kUniform && distribution.first == distribution.last;
+  if (is_point) distribution = Constant(distribution.first);
   distribution.no_duplicates = constraint.no_duplicates;
   distribution.is_sorted = constraint.is_sorted;
   return distribution;

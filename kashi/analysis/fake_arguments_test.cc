@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
@@ -88,6 +91,103 @@ TEST(FakeArgumentsTest, MatricesHaveCholeskyFactors) {
       for (int64_t j = 0; j < 3; ++j) EXPECT_EQ(a.Get<float>({batch, i, j}), a.Get<float>({batch, j, i}));
     }
   }
+}
+
+// ---- The order of instructions --------------------------------------------------------------------------------------
+
+// Instructions of ENTRY, one a line, in any order that puts operands first: `reorder` chooses the next one among those
+// that may come.
+std::string InAnotherOrder(std::vector<std::string> lines, std::mt19937* random) {
+  const auto name_of = [](const std::string& line) { return line.substr(0, line.find(' ')); };
+  std::string text;
+  while (!lines.empty()) {
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const std::string operands = lines[i].substr(lines[i].find('('));
+      const bool waits = std::any_of(lines.begin(), lines.end(), [&](const std::string& other) {
+        return absl::StrContains(operands, absl::StrCat("(", name_of(other), ")")) ||
+               absl::StrContains(operands, absl::StrCat("(", name_of(other), ",")) ||
+               absl::StrContains(operands, absl::StrCat(" ", name_of(other), ",")) ||
+               absl::StrContains(operands, absl::StrCat(" ", name_of(other), ")"));
+      });
+      if (!waits) ready.push_back(i);
+    }
+    const size_t next = ready[(*random)() % ready.size()];
+    absl::StrAppend(&text, lines.size() == 1 ? "  ROOT " : "  ", lines[next], "\n");
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+  return text;
+}
+
+// Each parameter has several users, which want different things.
+constexpr absl::string_view kComputations = R"(HloModule m
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+shrink { a = f32[8] parameter(0)  o = f32[] constant(1)  l = f32[8] broadcast(o), dimensions={}
+         ROOT r = f32[8] subtract(a, l) }
+body { s = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+       v = f32[8] get-tuple-element(s), index=1  o = s32[] constant(1)  n = s32[] add(i, o)
+       w = f32[8] call(v), to_apply=shrink  ROOT r = (s32[], f32[8]) tuple(n, w) }
+condition { s = (s32[], f32[8]) parameter(0)  i = s32[] get-tuple-element(s), index=0  m = s32[] constant(5)
+            ROOT r = pred[] compare(i, m), direction=LT }
+)";
+const std::vector<std::string>& ContestedParameters() {
+  static const auto* const lines = new std::vector<std::string>{
+      "x = f32[8] parameter(0)",
+      "y = f32[8] parameter(1)",
+      "k = s32[] parameter(2)",
+      "z = f32[] parameter(3)",
+      "table = f32[10] parameter(4)",
+      "a = f32[8] sqrt(x)",
+      "b = f32[8] negate(x)",
+      "c = f32[8] log(b)",
+      "d = f32[8] divide(y, b)",
+      "e = f32[8] atanh(x)",
+      "f = f32[8] acosh(x)",
+      "g = f32[1] dynamic-slice(table, k), dynamic_slice_sizes={1}",
+      "h = f32[2] dynamic-slice(table, k), dynamic_slice_sizes={2}",
+      "minus = s32[] negate(k)",
+      "n = f32[3] dynamic-slice(table, minus), dynamic_slice_sizes={3}",
+      "u = f32[] reduce(x, z), dimensions={0}, to_apply=max",
+      "v = f32[] reduce(y, z), dimensions={0}, to_apply=add",
+      "p = f32[8] call(x), to_apply=shrink",
+      "q = f32[8] call(p), to_apply=shrink",
+      "s = f32[8] rsqrt(q)",
+      "t = (s32[], f32[8]) tuple(k, y)",
+      "w = (s32[], f32[8]) while(t), condition=condition, body=body",
+      "j = f32[8] get-tuple-element(w), index=1",
+      "l = f32[8] rsqrt(j)",
+      "all = (f32[8], f32[8], f32[8], f32[8], f32[8], f32[1], f32[2], f32[3], f32[], f32[], f32[8], f32[8]) "
+      "tuple(a, c, d, e, f, g, h, n, u, v, s, l)"};
+  return *lines;
+}
+
+TEST(FakeArgumentsTest, DoNotDependOnTheOrderOfInstructions) {
+  std::mt19937 random(1);
+  std::vector<FakeArgument> first;
+  for (int i = 0; i < 30; ++i) {
+    const std::string entry = InAnotherOrder(ContestedParameters(), &random);
+    std::vector<FakeArgument> arguments = Make(absl::StrCat(kComputations, "ENTRY e {\n", entry, "}\n"));
+    ASSERT_EQ(arguments.size(), 5);
+    if (first.empty()) first = std::move(arguments);
+    for (size_t p = 0; p < arguments.size(); ++p) {
+      EXPECT_EQ(arguments[p].literal, first[p].literal) << entry;
+      EXPECT_EQ(arguments[p].arrays[0].ToString(), first[p].arrays[0].ToString()) << entry;
+    }
+  }
+}
+
+TEST(FakeArgumentsTest, ContradictionsGiveNoEmptyInterval) {
+  const std::vector<FakeArgument> arguments = Make(R"(HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  minus = f32[8] negate(x)
+  d = f32[8] divide(x, minus)
+  s = f32[8] sqrt(x)
+  ROOT r = f32[8] add(d, s)
+})");
+  ASSERT_EQ(arguments.size(), 1);
+  EXPECT_EQ(arguments[0].arrays[0].ToString(), "[0.1, 1.1) for s");
 }
 
 TEST(FakeArgumentsTest, RulesForAllAndForOne) {

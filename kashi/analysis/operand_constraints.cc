@@ -228,7 +228,7 @@ std::optional<double> ConstantNumber(const HloInstruction& instruction) {
   return (*literal)->GetAsDouble(DimensionVector(value.shape().rank(), 0));
 }
 
-ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second) {
+ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second, bool is_integer) {
   if (first.is_free()) return second;
   if (second.is_free()) return first;
   const bool second_wins = second.is_index && !first.is_index;
@@ -237,12 +237,10 @@ ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second
   ValueConstraint both = strong;
   const double min = std::max(strong.min, weak.min);
   const double max = std::min(strong.max, weak.max);
-  if (min <= max) {
+  const bool may_be_point = is_integer || strong.min == strong.max || weak.min == weak.max;
+  if (min < max || (min == max && may_be_point)) {
     both.min = min;
     both.max = max;
-  } else if (strong.is_index == weak.is_index && strong.max < 0 && weak.max >= 0) {
-    both.min = weak.min;  // for `i < 0 ? i + size : i`
-    both.max = weak.max;
   }
   both.any_bits |= weak.any_bits;
   both.no_duplicates |= weak.no_duplicates;
@@ -251,12 +249,6 @@ ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second
   both.continues_loop |= weak.continues_loop;
   if (!both.value.has_value()) both.value = weak.value;
   return both;
-}
-
-bool SameConstraint(const ValueConstraint& a, const ValueConstraint& b) {
-  return a.min == b.min && a.max == b.max && a.is_index == b.is_index && a.any_bits == b.any_bits &&
-         a.no_duplicates == b.no_duplicates && a.is_sorted == b.is_sorted && a.is_dominant == b.is_dominant &&
-         a.continues_loop == b.continues_loop && a.value == b.value && a.user == b.user;
 }
 
 void PassToOperands(const HloInstruction& instruction, const ValueConstraint& constraint, ConstraintSink sink) {

@@ -27,9 +27,9 @@ void PassToOperands(const HloInstruction& instruction, const ValueConstraint& co
 // conversions and copies.
 std::optional<double> ConstantNumber(const HloInstruction& instruction);
 
-// A constraint that meets both. If they contradict each other, the one for an index wins, otherwise `first`.
-ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second);
-bool SameConstraint(const ValueConstraint& a, const ValueConstraint& b);
+// A constraint that meets both. If they contradict each other, the one for an index wins, otherwise `first`. Intervals
+// of real numbers that only touch contradict each other too: "positive" and "negative" both have 0 as their end.
+ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second, bool is_integer);
 
 }  // namespace kashi::internal
 

@@ -1,10 +1,17 @@
 // Entry point: ValueConstraints::Build. Every place of a value (an instruction, and a node of its shape's tuple tree)
-// has a number. If the constraint of a place changes, the place waits in a queue. Then its constraint is passed to the
-// places that its value is made from. operand_constraints.h has the rules for arrays; tuples and calls are done here.
+// has a number. operand_constraints.h has the rules for arrays; tuples and calls are done here.
+//
+// The result must not depend on the order of instructions. So a place passes its constraint on once it has those of all
+// users, and it puts them in an order of their own before it joins them. Users come before operands, a call before the
+// computation that it calls, and this before the operands of the call. Some steps go back in this order: from the
+// parameter of a loop's body to the body's root, and from a parameter to the operands of several calls. A constraint
+// that has gone back is in the next round, and there are few rounds.
 #include "kashi/analysis/value_constraints.h"
 
 #include <algorithm>
-#include <deque>
+#include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +21,7 @@
 #include "kashi/analysis/operand_constraints.h"
 #include "kashi/analysis/shape_nodes.h"
 #include "kashi/analysis/value_positions.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -24,7 +32,7 @@ namespace {
 using Flow = HloOpcodeFlags::Flow;
 
 constexpr int64_t kMaxPlaces = int64_t{1} << 24;
-constexpr int kMostChanges = 16;  // of one constraint: intervals of loops may shrink by one each time
+constexpr int kRounds = 4;  // intervals of loops may shrink by one each time
 
 // Whether the parameters of the called computations are the operands, or parts of operands.
 bool CallsOnValues(const HloInstruction& instruction) {
@@ -41,6 +49,26 @@ bool IsIdentity(const HloInstruction& call) {
   return false;
 }
 
+bool IsIntegralOrPred(PrimitiveType type) { return primitive_util::IsIntegralType(type) || type == PRED; }
+
+// -0 becomes 0, and where infinities cancelled out there is no bound.
+void Simplify(ValueConstraint* constraint) {
+  constraint->min = std::isnan(constraint->min) ? -ValueConstraint::kInfinity : constraint->min + 0.0;
+  constraint->max = std::isnan(constraint->max) ? ValueConstraint::kInfinity : constraint->max + 0.0;
+}
+
+// The order in which constraints on one value are joined: the first ones win where they contradict each other. Indices
+// first, then those that allow positive numbers, then narrow ones. The user does not count.
+struct Stronger {
+  static auto Key(const ValueConstraint& c) {
+    const bool is_bounded = c.min > -ValueConstraint::kInfinity && c.max < ValueConstraint::kInfinity;
+    const double width = is_bounded ? c.max - c.min : ValueConstraint::kInfinity;
+    return std::make_tuple(!c.is_index, c.min < 0 && c.max <= 0, width, c.min, c.max, c.any_bits, c.no_duplicates,
+                           c.is_sorted, c.is_dominant, c.continues_loop, c.value.has_value(), c.value.value_or(0));
+  }
+  bool operator()(const ValueConstraint& a, const ValueConstraint& b) const { return Key(a) < Key(b); }
+};
+
 class Spreading {
  public:
   Spreading() : shapes_(MemoryTarget()) {}
@@ -50,9 +78,9 @@ class Spreading {
   // visit(instruction, index, constraint) for each place that has a constraint.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    for (const auto& [place, known] : constraints_) {
+    for (const auto& [place, constraint] : constraints_) {
       const Entry& entry = EntryAt(place);
-      visit(entry.instruction, entry.nodes->IndexOf(place - entry.first), known.constraint);
+      visit(entry.instruction, entry.nodes->IndexOf(place - entry.first), constraint);
     }
   }
 
@@ -61,28 +89,29 @@ class Spreading {
     const HloInstruction* instruction;
     const ShapeNodes* nodes;
     int32_t first;
+    int32_t rank = -1;  // larger than those of operands
   };
-  struct Known {
-    ValueConstraint constraint;
-    int changes = 0;
-  };
+  // What is next has the smallest key: a round, the rank from behind, a place.
+  using Turn = std::tuple<int, int32_t, int32_t>;
+  // Each with its user. Of the users that have the same one, messages name the one whose name comes first.
+  using Constraints = std::map<ValueConstraint, const HloInstruction*, Stronger>;
 
   const Entry& EntryAt(int32_t place) const {
     const auto after = std::upper_bound(entries_.begin(), entries_.end(), place,
                                         [](int32_t wanted, const Entry& entry) { return wanted < entry.first; });
     return *(after - 1);
   }
-  std::optional<PositionRange> Of(const HloInstruction* instruction) const {
+  const Entry* EntryOf(const HloInstruction* instruction) const {
     const auto found = indices_.find(instruction);
-    if (found == indices_.end()) return std::nullopt;
-    const Entry& entry = entries_[found->second];
-    return PositionRange{entry.first, 0, entry.nodes};
+    return found == indices_.end() ? nullptr : &entries_[found->second];
   }
 
-  void Join(const HloInstruction* value, ShapeIndexView index, const ValueConstraint& constraint);
-  void JoinOperand(const HloInstruction& user, int64_t number, ShapeIndexView index,
-                   const ValueConstraint& constraint) {
-    if (number >= 0 && number < user.operand_count()) Join(user.operand(number), index, constraint);
+  void Rank(const CallGraph& graph);
+  void RankFrom(const HloInstruction* instruction, int32_t* next);
+  void Join(const HloInstruction* value, ShapeIndexView index, ValueConstraint constraint, bool goes_back = false);
+  void JoinOperand(const HloInstruction& user, int64_t number, ShapeIndexView index, const ValueConstraint& constraint,
+                   bool goes_back = false) {
+    if (number >= 0 && number < user.operand_count()) Join(user.operand(number), index, constraint, goes_back);
   }
   void Spread(const HloInstruction& instruction, ShapeIndexView index, const ValueConstraint& constraint);
   void SpreadToRoots(const HloInstruction& call, ShapeIndexView index, const ValueConstraint& constraint);
@@ -94,8 +123,9 @@ class Spreading {
   std::vector<Entry> entries_;
   absl::flat_hash_map<const HloInstruction*, int32_t> indices_;  // in entries_
   absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> callers_;
-  absl::flat_hash_map<int32_t, Known> constraints_;
-  std::deque<int32_t> waiting_;
+  std::map<Turn, Constraints> waiting_;
+  int round_ = 0;
+  absl::flat_hash_map<int32_t, ValueConstraint> constraints_;
 };
 
 absl::Status Spreading::Number(const CallGraph& graph) {
@@ -112,7 +142,39 @@ absl::Status Spreading::Number(const CallGraph& graph) {
       for (const HloComputation* callee : instruction->called_computations()) callers_[callee].push_back(instruction);
     }
   }
+  Rank(graph);
   return absl::OkStatus();
+}
+
+void Spreading::Rank(const CallGraph& graph) {
+  int32_t next = 0;
+  const auto nodes = graph.nodes();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {  // callers first
+    if (!node->is_reached) continue;
+    for (const HloInstruction* instruction : node->computation->instructions()) RankFrom(instruction, &next);
+  }
+}
+
+// Operands, then the instructions of called computations, then the instruction.
+void Spreading::RankFrom(const HloInstruction* instruction, int32_t* next) {
+  constexpr int32_t kOpen = -2;
+  std::vector<const HloInstruction*> stack = {instruction};
+  while (!stack.empty()) {
+    const HloInstruction* x = stack.back();
+    int32_t& rank = entries_[indices_.at(x)].rank;
+    if (rank != -1) {
+      if (rank == kOpen) rank = (*next)++;
+      stack.pop_back();
+      continue;
+    }
+    rank = kOpen;
+    if (CallsOnValues(*x)) {  // under the operands on the stack
+      for (const HloComputation* callee : x->called_computations()) {
+        for (const HloInstruction* inner : callee->instructions()) stack.push_back(inner);
+      }
+    }
+    for (const HloInstruction* operand : x->operands()) stack.push_back(operand);
+  }
 }
 
 void Spreading::Run() {
@@ -129,24 +191,36 @@ void Spreading::Run() {
     Join(instruction.while_condition()->root_instruction(), {}, constraint);
   }
   while (!waiting_.empty()) {
-    const int32_t place = waiting_.front();
-    waiting_.pop_front();
-    const Entry entry = EntryAt(place);
-    const ValueConstraint constraint = constraints_[place].constraint;
-    Spread(*entry.instruction, entry.nodes->IndexOf(place - entry.first), constraint);
+    const auto turn = waiting_.begin();
+    const int32_t place = std::get<2>(turn->first);
+    round_ = std::get<0>(turn->first);
+    const Entry& entry = EntryAt(place);
+    const ShapeIndex index = entry.nodes->IndexOf(place - entry.first);
+    const bool is_integer = IsIntegralOrPred(entry.nodes->nodes()[place - entry.first].shape->element_type());
+    ValueConstraint constraint;
+    for (const auto& [one, user] : turn->second) {
+      ValueConstraint next = one;
+      next.user = user;
+      constraint = Meet(constraint, next, is_integer);
+    }
+    waiting_.erase(turn);
+    ValueConstraint& known = constraints_[place];
+    known = Meet(known, constraint, is_integer);
+    Spread(*entry.instruction, index, constraint);
   }
 }
 
 // Only for arrays: other leaves have no elements.
-void Spreading::Join(const HloInstruction* value, ShapeIndexView index, const ValueConstraint& constraint) {
-  const std::optional<PositionRange> whole = Of(value);
-  const std::optional<PositionRange> part = whole.has_value() ? whole->Find(index) : std::nullopt;
+void Spreading::Join(const HloInstruction* value, ShapeIndexView index, ValueConstraint constraint, bool goes_back) {
+  const Entry* entry = EntryOf(value);
+  const int round = goes_back ? round_ + 1 : round_;
+  if (entry == nullptr || round == kRounds || constraint.is_free()) return;
+  const std::optional<PositionRange> part = PositionRange{entry->first, 0, entry->nodes}.Find(index);
   if (!part.has_value() || !part->nodes->nodes()[part->node].shape->IsArray()) return;
-  Known& known = constraints_[part->first];
-  const ValueConstraint both = Meet(known.constraint, constraint);
-  if (SameConstraint(both, known.constraint) || ++known.changes > kMostChanges) return;
-  known.constraint = both;
-  waiting_.push_back(part->first);
+  Simplify(&constraint);
+  const HloInstruction*& user =
+      waiting_[Turn(round, -entry->rank, part->first)].try_emplace(constraint, constraint.user).first->second;
+  if (constraint.user->name() < user->name()) user = constraint.user;
 }
 
 void Spreading::Spread(const HloInstruction& x, ShapeIndexView index, const ValueConstraint& constraint) {
@@ -197,19 +271,20 @@ void Spreading::SpreadToCallers(const HloInstruction& parameter, ShapeIndexView 
   const auto callers = callers_.find(parameter.parent());
   if (callers == callers_.end()) return;
   const int64_t number = parameter.parameter_number();
+  const bool goes_back = callers->second.size() > 1;
   for (const HloInstruction* call : callers->second) {
     if (call->opcode() == HloOpcode::kWhile) {
-      JoinOperand(*call, 0, index, constraint);
-      if (call->called_computations().size() == 2) Join(call->while_body()->root_instruction(), index, constraint);
-      continue;
-    }
-    if (call->opcode() != HloOpcode::kConditional) {
-      JoinOperand(*call, number, index, constraint);
-      continue;
-    }
-    const auto branches = call->called_computations();
-    for (size_t i = 0; i < branches.size(); ++i) {
-      if (branches[i] == parameter.parent()) JoinOperand(*call, static_cast<int64_t>(i) + 1, index, constraint);
+      JoinOperand(*call, 0, index, constraint, goes_back);
+      if (call->called_computations().size() != 2) continue;
+      Join(call->while_body()->root_instruction(), index, constraint, /*goes_back=*/true);
+    } else if (call->opcode() != HloOpcode::kConditional) {
+      JoinOperand(*call, number, index, constraint, goes_back);
+    } else {
+      const auto branches = call->called_computations();
+      for (size_t i = 0; i < branches.size(); ++i) {
+        if (branches[i] != parameter.parent()) continue;
+        JoinOperand(*call, static_cast<int64_t>(i) + 1, index, constraint, goes_back);
+      }
     }
   }
 }

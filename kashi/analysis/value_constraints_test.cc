@@ -311,9 +311,9 @@ TEST(ValueConstraintsTest, IndicesHavePriority) {
   index.is_index = true;
   const auto user = HloInstruction::CreateParameter(0, ShapeUtil::MakeShape(F32, {}), "p");
   positive.user = index.user = user.get();
-  ExpectWithin(Meet(positive, index), 0, 7);
-  ExpectWithin(Meet(index, positive), 0, 7);
-  EXPECT_TRUE(SameConstraint(Meet(index, ValueConstraint()), index));
+  ExpectWithin(Meet(positive, index, /*is_integer=*/true), 0, 7);
+  ExpectWithin(Meet(index, positive, /*is_integer=*/true), 0, 7);
+  ExpectWithin(Meet(index, ValueConstraint(), /*is_integer=*/true), 0, 7);
 }
 
 TEST(ValueConstraintsTest, AModuleWithoutEntryIsAnError) {

@@ -13,6 +13,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
 #include "kashi/partition/computation_partitioner.h"
 #include "kashi/partition/device_axes.h"
@@ -216,6 +217,7 @@ std::unique_ptr<HloModule> NewModule(const HloModule& module, int64_t partitions
 
 absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& module, const PartitionOptions& options) {
   KASHI_ASSIGN_OR_RETURN(const int64_t partitions, PartitionsOf(module, options));
+  KASHI_RETURN_IF_ERROR(internal::CheckSdyShardings(module));
   const std::vector<HloSharding> parameters = ParameterShardings(module);
   const std::vector<std::optional<HloSharding>> results = ResultShardings(module);
   const DeviceAxes axes(partitions, AllShardings(module));

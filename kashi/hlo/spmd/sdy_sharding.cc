@@ -8,6 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/text/hlo_place.h"
 #include "kashi/hlo/text/text_scanner.h"
 
 namespace kashi::internal {
@@ -221,6 +224,28 @@ absl::StatusOr<std::vector<NamedSharding>> ParseSdyShardings(absl::string_view t
   std::vector<NamedSharding> shardings;
   if (!reader.ReadShardings(meshes, &shardings) || !reader.AtEnd()) return reader.status();
   return shardings;
+}
+
+static absl::Status CheckSdyShardings(const HloInstruction& instruction, const SdyMeshes& meshes) {
+  const auto& attributes = instruction.frontend_attributes().map();
+  for (const char* name : {"xla.sdy.sharding", "xla.sdy.in_shardings", "xla.sdy.out_shardings"}) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) continue;
+    const absl::Status status = ParseSdyShardings(found->second, meshes).status();
+    if (status.ok()) continue;
+    return AtInstruction(WithMessage(status, absl::StrCat(name, ": ", status.message())), instruction);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSdyShardings(const HloModule& module) {
+  KASHI_ASSIGN_OR_RETURN(const SdyMeshes meshes, SdyMeshesOf(module));
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->has_frontend_attributes()) KASHI_RETURN_IF_ERROR(CheckSdyShardings(*instruction, meshes));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text) {

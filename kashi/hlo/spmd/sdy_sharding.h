@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kashi/hlo/attributes/mesh.h"
@@ -29,6 +30,10 @@ absl::StatusOr<SdyMeshes> SdyMeshesOf(const HloModule& module);
 
 // A sharding, or one a value: either of the two forms.
 absl::StatusOr<std::vector<NamedSharding>> ParseSdyShardings(absl::string_view text, const SdyMeshes& meshes);
+
+// OK if all shardings that the module's instructions have as attributes can be read: INVALID_ARGUMENT, at the
+// instruction, for one that names a mesh that the module does not have. Cost: linear in the text of the attributes.
+absl::Status CheckSdyShardings(const HloModule& module);
 
 // The names.
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text);

@@ -14,6 +14,7 @@
 #include "kashi/hlo/attributes/string_escapes.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/ir/original_value.h"
+#include "kashi/hlo/text/printed_opcode.h"
 #include "kashi/hlo/text/text_scanner.h"
 #include "kashi/literal/literal.h"
 
@@ -63,6 +64,14 @@ bool HasSugar(const HloComputation& wrapped) {
 }
 
 }  // namespace
+
+// `add-start` where the asynchronous computation is no more than an add.
+std::string internal::PrintedOpcode(const HloInstruction& instruction) {
+  const absl::string_view opcode = HloOpcodeString(instruction.opcode());
+  const HloComputation* wrapped = instruction.IsAsynchronous() ? instruction.async_wrapped_computation() : nullptr;
+  if (wrapped == nullptr || !HasSugar(*wrapped)) return std::string(opcode);
+  return absl::StrCat(HloOpcodeString(wrapped->root_instruction()->opcode()), opcode.substr(opcode.find('-')));
+}
 
 std::string FrontendAttributesToString(const FrontendAttributes& attributes) {
   TextBuffer out;
@@ -117,18 +126,10 @@ void HloTextPrinter::PrintInstruction(const HloInstruction& instruction) {
   PrintBackendConfig(instruction);
 }
 
-// `add-start` where the asynchronous computation is no more than an add.
 void HloTextPrinter::PrintOpcode(const HloInstruction& instruction) {
-  const absl::string_view opcode = HloOpcodeString(instruction.opcode());
-  if (instruction.IsAsynchronous() && options_.syntax_sugar_async_ops()) {
-    const HloComputation* wrapped = instruction.async_wrapped_computation();
-    if (wrapped != nullptr && HasSugar(*wrapped)) {
-      out_.Add(HloOpcodeString(wrapped->root_instruction()->opcode()));
-      out_.Add(opcode.substr(opcode.find('-')));
-      return;
-    }
-  }
-  out_.Add(opcode);
+  if (instruction.IsAsynchronous() && options_.syntax_sugar_async_ops())
+    return out_.Add(internal::PrintedOpcode(instruction));
+  out_.Add(HloOpcodeString(instruction.opcode()));
 }
 
 void HloTextPrinter::PrintOperands(const HloInstruction& instruction) {

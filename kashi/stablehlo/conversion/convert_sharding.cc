@@ -25,10 +25,13 @@ std::unique_ptr<HloInstruction> SideEffectCall(const Shape& shape, absl::Span<Hl
 }
 
 // The attribute of `name`, a list of shardings.
-absl::StatusOr<std::string> ShardingsText(const OperationConverter& c, absl::string_view name) {
+absl::StatusOr<std::string> ShardingsText(OperationConverter& c, absl::string_view name) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* list, c.Find(name));
   const Attribute* shardings = FindField(*list, "shardings");
   if (shardings == nullptr) return InvalidArgument("`%s` has no shardings", name);
+  for (const Attribute* sharding : shardings->elements) {
+    KASHI_RETURN_IF_ERROR(HloShardingOfSdy(c.module().sdy_meshes(), *sharding).status());
+  }
   return SdyShardingPerValueText(shardings->elements);
 }
 
@@ -63,7 +66,7 @@ absl::StatusOr<HloComputation*> ManualBody(OperationConverter& c) {
 absl::Status ConvertShardingConstraint(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* sharding, c.Find("sharding"));
   KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingPerValueText({sharding}));
-  KASHI_ASSIGN_OR_RETURN(HloSharding tiles, HloShardingOfSdy(*c.module().module(), *sharding));
+  KASHI_ASSIGN_OR_RETURN(HloSharding tiles, HloShardingOfSdy(c.module().sdy_meshes(), *sharding));
   std::unique_ptr<HloInstruction> call =
       HloInstruction::CreateCustomCall(c.operand(0)->shape(), {c.operand(0)}, "Sharding");
   call->set_sharding(std::move(tiles));

@@ -22,6 +22,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/stablehlo/conversion/known_values.h"
 #include "kashi/stablehlo/conversion/locations.h"
 #include "kashi/stablehlo/conversion/stablehlo_to_hlo.h"
@@ -101,6 +102,7 @@ class ModuleConverter {
                                               absl::Span<HloInstruction* const> arguments);
   // The sdy.mesh of that name; nullptr if there is none.
   const Attribute* FindMesh(absl::string_view name) const;
+  const internal::SdyMeshes& sdy_meshes() const { return sdy_meshes_; }
 
   // The operations of the block, into the scope. Returns what its last operation returns.
   absl::StatusOr<Instructions> ConvertBlock(Scope* scope, const Block& block);
@@ -118,6 +120,7 @@ class ModuleConverter {
   // Finds the functions whose sizes depend on their arguments. Pre: callees come first.
   void FindDynamicFunctions(absl::Span<const Operation* const> order);
   absl::Status ConvertFunction(const Operation& function, bool is_entry);
+  absl::Status CheckShardings(const Operation& function) const;
   absl::StatusOr<HloComputation*> ConvertInstance(const Scope& caller, const Operation& function,
                                                   absl::Span<HloInstruction* const> arguments);
   // The shape of an argument of the entry, from its type and from what the options know of it.
@@ -139,6 +142,7 @@ class ModuleConverter {
   std::optional<TextPlaces> places_;
   absl::flat_hash_map<absl::string_view, const Operation*> functions_;
   absl::flat_hash_map<absl::string_view, const Attribute*> meshes_;
+  internal::SdyMeshes sdy_meshes_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
   absl::flat_hash_set<const Operation*> dynamic_functions_;
   absl::flat_hash_map<std::string, HloComputation*> instances_;  // of dynamic functions, by name and arguments

@@ -104,10 +104,24 @@ absl::Status ModuleConverter::ReadModuleAttributes() {
   return absl::OkStatus();
 }
 
+// Computations other than the entry keep no shardings of their parameters and results, but these must make sense.
+absl::Status ModuleConverter::CheckShardings(const Operation& function) const {
+  for (const absl::string_view list : {"arg_attrs", "res_attrs"}) {
+    const Attribute* attributes = function.Find(list);
+    if (attributes == nullptr) continue;
+    for (size_t i = 0; i < attributes->elements.size(); ++i) {
+      KASHI_RETURN_IF_ERROR(ShardingIn(sdy_meshes_, AttributesOf(function, list, i)).status());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ModuleConverter::ConvertFunction(const Operation& function, bool is_entry) {
   const Block& block = function.regions[0].blocks[0];
   const absl::string_view name = function.Find("sym_name")->text;
   auto scope = std::make_unique<Scope>(std::string(name), 0, nullptr);
+  const absl::Status shardings = CheckShardings(function);
+  if (!shardings.ok()) return ErrorAt(function, shardings);
   for (size_t i = 0; i < block.arguments.size(); ++i) {
     const int64_t number = static_cast<int64_t>(i);
     const absl::Status made = MakeParameter(scope.get(), function, number, is_entry);
@@ -152,7 +166,7 @@ absl::Status ModuleConverter::MakeParameter(Scope* scope, const Operation& funct
   if (!is_entry) return absl::OkStatus();
   if (known.value.has_value()) KASHI_RETURN_IF_ERROR(SetKnownArgument(*parameter, *known.value));
   const absl::Span<const NamedAttribute> attributes = AttributesOf(function, "arg_attrs", number);
-  KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(*module_, attributes));
+  KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(sdy_meshes_, attributes));
   if (sharding.has_value()) parameter->set_sharding(*std::move(sharding));
   const Attribute* sdy = FindNamed(attributes, "sdy.sharding");
   if (sdy != nullptr) {
@@ -176,7 +190,7 @@ absl::StatusOr<HloInstruction*> ModuleConverter::MakeEntryRoot(Scope* scope, con
   const bool has_sdy = HasSdyResult(function, results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const absl::Span<const NamedAttribute> attributes = AttributesOf(function, "res_attrs", i);
-    KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(*module_, attributes));
+    KASHI_ASSIGN_OR_RETURN(std::optional<HloSharding> sharding, ShardingIn(sdy_meshes_, attributes));
     if (sharding.has_value()) shardings.push_back(*std::move(sharding));
     const Attribute* sdy = FindNamed(attributes, "sdy.sharding");
     if (!has_sdy || sdy == nullptr) continue;

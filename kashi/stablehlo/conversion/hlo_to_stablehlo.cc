@@ -44,7 +44,10 @@ absl::StatusOr<std::string> StableHloWriter::Write() {
     KASHI_RETURN_IF_ERROR(WriteFunction(*function));
   }
   absl::StrAppend(&text_, "}) {", ModuleAttributes(), "} : () -> ()\n");
-  return std::move(text_);
+  if (options_.problems != nullptr) *options_.problems = problems_;
+  KASHI_RETURN_IF_ERROR(ErrorOfProblems());
+  if (types_.definitions().empty()) return std::move(text_);
+  return absl::StrCat(types_.definitions(), text_);
 }
 
 void StableHloWriter::CountCallers() {
@@ -80,6 +83,7 @@ std::string StableHloWriter::ModuleAttributes() const {
 
 absl::Status StableHloWriter::WriteFunction(const HloComputation& computation) {
   next_number_ = 0;
+  value_types_.clear();
   ShapeList parameters;
   for (const HloInstruction* parameter : computation.parameter_instructions()) {
     const ShapeList leaves = LeavesOf(parameter->shape());
@@ -88,11 +92,11 @@ absl::Status StableHloWriter::WriteFunction(const HloComputation& computation) {
   const ShapeList results = LeavesOf(computation.root_instruction()->shape());
   Indent();
   text_.append("\"func.func\"() <{function_type = ");
-  KASHI_RETURN_IF_ERROR(AppendSignature(parameters, results));
+  AppendSignature(TypesOf(parameters), TypesOf(results));
   absl::StrAppend(&text_, ", sym_name = ", QuotedText(function_names_.at(&computation)),
                   ", sym_visibility = \"private\"}> ({\n");
   ++depth_;
-  KASHI_ASSIGN_OR_RETURN(const ValueNames arguments, WriteArguments(parameters, {}));
+  const ValueNames arguments = WriteArguments(parameters, {});
   BindParameters(computation, arguments);
   KASHI_RETURN_IF_ERROR(WriteInstructions(computation));
   KASHI_RETURN_IF_ERROR(WriteReturn("func.return", NamesOf(computation.root_instruction()), results));
@@ -109,22 +113,22 @@ absl::Status StableHloWriter::WriteEntry(const HloComputation& entry) {
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
     parameters.push_back(&parameter->shape());
     locations.push_back(LocationOf(*parameter));
-    KASHI_ASSIGN_OR_RETURN(argument_attributes.emplace_back(), ArgumentAttributes(*parameter));
+    argument_attributes.push_back(ArgumentAttributes(*parameter));
   }
   const HloInstruction& root = *entry.root_instruction();
   const ShapeList results = EntryResults(root.shape());
   Indent();
   absl::StrAppend(&text_, "\"func.func\"() <{arg_attrs = [", absl::StrJoin(argument_attributes, ", "),
                   "], function_type = ");
-  KASHI_RETURN_IF_ERROR(AppendSignature(parameters, results));
+  AppendSignature(TypesOf(parameters), TypesOf(results));
   absl::StrAppend(&text_, ResultAttributes(root, results.size()),
                   ", sym_name = \"main\", sym_visibility = \"public\"}> ({\n");
   ++depth_;
-  KASHI_ASSIGN_OR_RETURN(const ValueNames arguments, WriteArguments(parameters, locations));
+  const ValueNames arguments = WriteArguments(parameters, locations);
   for (size_t i = 0; i < arguments.size(); ++i) {
     ValueNames leaves;
     KASHI_RETURN_IF_ERROR(Unpack(arguments[i], *parameters[i], &leaves));
-    values_[entry.parameter_instruction(static_cast<int64_t>(i))] = std::move(leaves);
+    SetNames(entry.parameter_instruction(static_cast<int64_t>(i)), std::move(leaves));
   }
   KASHI_RETURN_IF_ERROR(WriteInstructions(entry));
   const ValueNames root_leaves = NamesOf(&root);
@@ -140,17 +144,24 @@ absl::Status StableHloWriter::WriteEntry(const HloComputation& entry) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> StableHloWriter::ArgumentAttributes(const HloInstruction& parameter) const {
+// StableHLO has aliases of whole parameters with whole results.
+void StableHloWriter::AddAliases(int64_t parameter, std::vector<std::string>* attributes) {
+  for (const auto& [output, alias] : module_.input_output_alias_config().aliases()) {
+    if (alias.parameter_number != parameter) continue;
+    if (alias.parameter_index.empty() && output.size() <= 1) {
+      attributes->push_back(absl::StrCat("tf.aliasing_output = ", output.empty() ? 0 : output[0], " : i32"));
+    } else if (options_.notes != nullptr) {
+      options_.notes->push_back(absl::StrCat("left out, because StableHLO has no aliases of parts of tuples: result {",
+                                             absl::StrJoin(output, ","), "} in the buffer of parameter ", parameter,
+                                             " {", absl::StrJoin(alias.parameter_index, ","), "}"));
+    }
+  }
+}
+
+std::string StableHloWriter::ArgumentAttributes(const HloInstruction& parameter) {
   const int64_t number = parameter.parameter_number();
   std::vector<std::string> attributes;
-  for (const auto& [output, alias] : module_.input_output_alias_config().aliases()) {
-    if (alias.parameter_number != number) continue;
-    if (!alias.parameter_index.empty() || output.size() > 1) {
-      return Unimplemented("StableHLO has no aliases of parts of parameters or of results: {%s} of parameter %d",
-                           absl::StrJoin(output, ","), number);
-    }
-    attributes.push_back(absl::StrCat("tf.aliasing_output = ", output.empty() ? 0 : output[0], " : i32"));
-  }
+  AddAliases(number, &attributes);
   if (module_.buffer_donor_config().ParameterIsBufferDonor(number, {})) attributes.push_back("jax.buffer_donor = true");
   const std::string common = AttributesOf(parameter);
   if (!common.empty()) attributes.push_back(common);

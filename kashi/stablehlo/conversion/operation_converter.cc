@@ -146,7 +146,7 @@ HloInstruction* OperationConverter::AddUnchecked(std::unique_ptr<HloInstruction>
 
 absl::Status OperationConverter::AddAttributesTo(HloInstruction* instruction) {
   AddFrontendAttributes(operation_.Find("mhlo.frontend_attributes"), instruction);
-  const absl::StatusOr<std::optional<HloSharding>> sharding = ShardingIn(*module_.module(), operation_.attributes);
+  const absl::StatusOr<std::optional<HloSharding>> sharding = ShardingIn(module_.sdy_meshes(), operation_.attributes);
   if (!sharding.ok()) return sharding.status();
   if (sharding->has_value()) instruction->set_sharding(**sharding);
   const Attribute* per_value = operation_.Find("sdy.sharding");
@@ -156,7 +156,7 @@ absl::Status OperationConverter::AddAttributesTo(HloInstruction* instruction) {
   instruction->set_frontend_attribute("xla.sdy.sharding", text);
   std::vector<HloSharding> leaves;
   for (const Attribute* value : shardings->elements) {
-    KASHI_ASSIGN_OR_RETURN(HloSharding leaf, HloShardingOfSdy(*module_.module(), *value));
+    KASHI_ASSIGN_OR_RETURN(HloSharding leaf, HloShardingOfSdy(module_.sdy_meshes(), *value));
     leaves.push_back(std::move(leaf));
   }
   const bool is_tuple = instruction->shape().IsTuple();

@@ -4,10 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/hlo_sharding_text.h"
-#include "kashi/hlo/spmd/sdy_sharding.h"
+#include "kashi/stablehlo/conversion/op_sharding_bytes.h"
 #include "kashi/stablehlo/conversion/sdy_text.h"
 
 namespace kashi::stablehlo {
@@ -27,9 +30,8 @@ void AddFrontendAttributes(const Attribute* dictionary, HloInstruction* instruct
   }
 }
 
-absl::StatusOr<HloSharding> HloShardingOfSdy(const HloModule& module, const Attribute& sharding) {
+absl::StatusOr<HloSharding> HloShardingOfSdy(const internal::SdyMeshes& meshes, const Attribute& sharding) {
   KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingText(sharding));
-  KASHI_ASSIGN_OR_RETURN(const internal::SdyMeshes meshes, internal::SdyMeshesOf(module));
   KASHI_ASSIGN_OR_RETURN(const std::vector<NamedSharding> named,
                          internal::ParseSdyShardings(absl::StrCat("#sdy.sharding", text), meshes));
   if (named.size() != 1) return InvalidArgument("#sdy.sharding%s is not one sharding", text);
@@ -49,17 +51,33 @@ static HloSharding WithoutSingleTiles(const HloSharding& sharding) {
   return is_single ? HloSharding::Replicate(sharding.metadata()) : sharding;
 }
 
-absl::StatusOr<std::optional<HloSharding>> ShardingIn(const HloModule& module,
+// As XLA reads it: text, or the bytes of an OpSharding, of which there are none for {replicated}.
+static absl::StatusOr<HloSharding> HloShardingOfAttribute(absl::string_view value) {
+  const absl::string_view text = absl::StripLeadingAsciiWhitespace(value);
+  if (absl::StartsWith(text, "{")) {
+    KASHI_ASSIGN_OR_RETURN(const HloSharding sharding, ParseSharding(value));
+    return WithoutSingleTiles(sharding);
+  }
+  const absl::StatusOr<OpSharding> proto = ReadOpShardingBytes(value);
+  const absl::StatusOr<HloSharding> sharding = proto.ok() ? HloSharding::FromProto(*proto) : proto.status();
+  if (sharding.ok()) return WithoutSingleTiles(*sharding);
+  return absl::Status(proto.ok() ? absl::StatusCode::kInvalidArgument : proto.status().code(),
+                      absl::StrCat("mhlo.sharding = \"", absl::CHexEscape(value), "\" is no text of a sharding, and ",
+                                   sharding.status().message()));
+}
+
+absl::StatusOr<std::optional<HloSharding>> ShardingIn(const internal::SdyMeshes& meshes,
                                                       absl::Span<const NamedAttribute> attributes) {
+  std::optional<HloSharding> sharding;
+  const Attribute* record = FindNamed(attributes, "sdy.sharding");
+  if (record != nullptr && record->text == "sdy.sharding") {
+    KASHI_ASSIGN_OR_RETURN(sharding, HloShardingOfSdy(meshes, *record));
+  }
   const Attribute* text = FindNamed(attributes, "mhlo.sharding");
   if (text != nullptr && text->kind == Attribute::Kind::kString) {
-    KASHI_ASSIGN_OR_RETURN(HloSharding sharding, ParseSharding(text->text));
-    return std::optional<HloSharding>(WithoutSingleTiles(sharding));
+    KASHI_ASSIGN_OR_RETURN(sharding, HloShardingOfAttribute(text->text));
   }
-  const Attribute* record = FindNamed(attributes, "sdy.sharding");
-  if (record == nullptr || record->text != "sdy.sharding") return std::optional<HloSharding>();
-  KASHI_ASSIGN_OR_RETURN(HloSharding sharding, HloShardingOfSdy(module, *record));
-  return std::optional<HloSharding>(std::move(sharding));
+  return sharding;
 }
 
 }  // namespace kashi::stablehlo

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "kashi/hlo/attributes/hlo_sharding.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
-#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/stablehlo/program/program.h"
 
 namespace kashi::stablehlo {
@@ -16,11 +16,12 @@ namespace kashi::stablehlo {
 // The frontend attributes in a dictionary of strings, which is dropped where it is something else.
 void AddFrontendAttributes(const Attribute* dictionary, HloInstruction* instruction);
 
-// A #sdy.sharding as tiles of devices. The meshes are those of the module's frontend attribute `xla.sdy.meshes`.
-absl::StatusOr<HloSharding> HloShardingOfSdy(const HloModule& module, const Attribute& sharding);
+// A #sdy.sharding as tiles of devices. INVALID_ARGUMENT if it names a mesh that is not among the meshes.
+absl::StatusOr<HloSharding> HloShardingOfSdy(const internal::SdyMeshes& meshes, const Attribute& sharding);
 
-// The sharding that a list of attributes has as `mhlo.sharding` or `sdy.sharding` (of one value); nullopt if none.
-absl::StatusOr<std::optional<HloSharding>> ShardingIn(const HloModule& module,
+// The sharding that a list of attributes has as `mhlo.sharding` or `sdy.sharding` (of one value); nullopt if none. The
+// first may be HLO's text, a serialised OpSharding, or empty, which is {replicated}.
+absl::StatusOr<std::optional<HloSharding>> ShardingIn(const internal::SdyMeshes& meshes,
                                                       absl::Span<const NamedAttribute> attributes);
 
 const Attribute* FindNamed(absl::Span<const NamedAttribute> attributes, absl::string_view name);

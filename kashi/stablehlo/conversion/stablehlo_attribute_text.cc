@@ -41,13 +41,6 @@ absl::StatusOr<std::string> TypeTextOfArray(const Shape& shape) {
 
 absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape) {
   if (shape.IsToken()) return std::string("!stablehlo.token");
-  if (shape.IsTuple()) {
-    std::vector<std::string> elements;
-    for (const Shape& element : shape.tuple_shapes()) {
-      KASHI_ASSIGN_OR_RETURN(elements.emplace_back(), TypeTextOfShape(element));
-    }
-    return absl::StrCat("tuple<", absl::StrJoin(elements, ", "), ">");
-  }
   if (shape.IsBuffer()) {
     KASHI_ASSIGN_OR_RETURN(const std::string array, TypeTextOfArray(shape.buffer_shape()));
     return absl::StrCat("memref<", array, ">");

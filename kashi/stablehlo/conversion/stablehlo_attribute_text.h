@@ -17,8 +17,8 @@
 
 namespace kashi::stablehlo {
 
-// "tensor<2x?xf32, #stablehlo.bounds<?, 4>>", "!stablehlo.token", "tuple<…>", "memref<…>". UNIMPLEMENTED for element
-// types that StableHLO does not have.
+// "tensor<2x?xf32, #stablehlo.bounds<?, 4>>", "!stablehlo.token", "memref<…>". UNIMPLEMENTED for element types that
+// StableHLO does not have, and for tuples, which TypeTexts has (stablehlo_type_texts.h).
 absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape);
 
 // "\"…\"" with MLIR's escapes.

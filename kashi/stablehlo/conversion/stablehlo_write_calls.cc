@@ -137,6 +137,14 @@ absl::Status WriteCall(StableHloWriter& w, const HloInstruction& i) {
   return w.WriteFor(i, std::move(operation));
 }
 
+// The operations in it stand for it.
+absl::Status WriteFusion(StableHloWriter& w, const HloInstruction& i) {
+  KASHI_ASSIGN_OR_RETURN(ValueNames results,
+                         w.WriteComputation(*i.fused_instructions_computation(), w.NamesOfOperands(i)));
+  w.SetNames(&i, std::move(results));
+  return absl::OkStatus();
+}
+
 namespace {
 
 constexpr HloField kCustomCallFieldsWithoutForm[] = {

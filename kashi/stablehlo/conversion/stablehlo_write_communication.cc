@@ -45,6 +45,14 @@ absl::Status CheckOneOperand(const HloInstruction& i) {
   return i.operand_count() == 1 ? absl::OkStatus() : Unimplemented("StableHLO takes one operand");
 }
 
+absl::StatusOr<OperationText> CollectivePermute(const StableHloWriter& w, const HloInstruction& i) {
+  KASHI_RETURN_IF_ERROR(CheckOneOperand(i));
+  OperationText operation = w.Operation("stablehlo.collective_permute", i);
+  if (i.channel_id().has_value()) SetChannel(i, kDeviceToDevice, &operation);
+  operation.Set("source_target_pairs", PairsText(i.source_target_pairs()));
+  return operation;
+}
+
 }  // namespace
 
 absl::Status WriteAllGather(StableHloWriter& w, const HloInstruction& i) {
@@ -85,10 +93,7 @@ absl::Status WriteCollectiveBroadcast(StableHloWriter& w, const HloInstruction& 
 }
 
 absl::Status WriteCollectivePermute(StableHloWriter& w, const HloInstruction& i) {
-  KASHI_RETURN_IF_ERROR(CheckOneOperand(i));
-  OperationText operation = w.Operation("stablehlo.collective_permute", i);
-  if (i.channel_id().has_value()) SetChannel(i, kDeviceToDevice, &operation);
-  operation.Set("source_target_pairs", PairsText(i.source_target_pairs()));
+  KASHI_ASSIGN_OR_RETURN(OperationText operation, CollectivePermute(w, i));
   return w.WriteFor(i, std::move(operation));
 }
 
@@ -108,15 +113,23 @@ absl::Status WriteOutfeed(StableHloWriter& w, const HloInstruction& i) {
   return w.WriteFor(i, std::move(operation));
 }
 
-// One operation is a send and its send-done.
+// One operation is a send and its send-done. The value of the send is (data, context, token).
 absl::Status WriteSend(StableHloWriter& w, const HloInstruction& i) {
   OperationText operation = w.Operation("stablehlo.send", i);
   SetChannel(i, i.is_host_transfer() ? ChannelHandle::DEVICE_TO_HOST : ChannelHandle::DEVICE_TO_DEVICE, &operation);
   operation.SetBool("is_host_transfer", i.is_host_transfer());
   const Shape token = ShapeUtil::MakeTokenShape();
   operation.result_shapes = {&token};
-  KASHI_ASSIGN_OR_RETURN(ValueNames names, w.WriteOperation(operation));
+  KASHI_ASSIGN_OR_RETURN(const ValueNames results, w.WriteOperation(operation));
+  ValueNames names = w.NamesOf(i.operand(0));
+  names.push_back(kNoValue);
+  names.push_back(results[0]);
   w.SetNames(&i, std::move(names));
+  return absl::OkStatus();
+}
+
+absl::Status WriteSendDone(StableHloWriter& w, const HloInstruction& i) {
+  w.SetNames(&i, {w.NamesOf(i.operand(0)).back()});
   return absl::OkStatus();
 }
 
@@ -130,7 +143,74 @@ absl::Status WriteRecv(StableHloWriter& w, const HloInstruction& i) {
   operation.result_shapes = LeavesOf(i.shape().tuple_shapes(0));
   operation.result_shapes.push_back(&i.shape().tuple_shapes(2));
   KASHI_ASSIGN_OR_RETURN(ValueNames names, w.WriteOperation(operation));
+  names.insert(names.end() - 1, kNoValue);
   w.SetNames(&i, std::move(names));
+  return absl::OkStatus();
+}
+
+absl::Status WriteRecvDone(StableHloWriter& w, const HloInstruction& i) {
+  ValueNames names = w.NamesOf(i.operand(0));
+  names.erase(names.end() - 2);
+  w.SetNames(&i, std::move(names));
+  return absl::OkStatus();
+}
+
+// ---- Asynchronous pairs: the operation is written at its start. -----------------------------------------------------
+
+namespace {
+
+// The value of a start is (operands, results, contexts…).
+void SetStartNames(StableHloWriter& w, const HloInstruction& i, const ValueNames& results) {
+  ValueNames names = w.NamesOfOperands(i);
+  names.insert(names.end(), results.begin(), results.end());
+  names.resize(static_cast<size_t>(ShapeUtil::GetLeafCount(i.shape())), kNoValue);
+  w.SetNames(&i, std::move(names));
+}
+
+absl::Status WriteStart(StableHloWriter& w, const HloInstruction& i, OperationText operation) {
+  operation.result_shapes = LeavesOf(i.shape().tuple_shapes(1));
+  KASHI_ASSIGN_OR_RETURN(const ValueNames results, w.WriteOperation(operation));
+  SetStartNames(w, i, results);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WriteAllGatherStart(StableHloWriter& w, const HloInstruction& i) {
+  OperationText operation = Collective(w, "stablehlo.all_gather", i);
+  operation.SetInt("all_gather_dim", i.dimension());
+  return WriteStart(w, i, std::move(operation));
+}
+
+absl::Status WriteCollectivePermuteStart(StableHloWriter& w, const HloInstruction& i) {
+  KASHI_ASSIGN_OR_RETURN(OperationText operation, CollectivePermute(w, i));
+  return WriteStart(w, i, std::move(operation));
+}
+
+absl::Status WriteAsyncStart(StableHloWriter& w, const HloInstruction& i) {
+  const HloComputation& wrapped = *i.async_wrapped_computation();
+  if (wrapped.num_parameters() != i.operand_count()) {
+    return Unimplemented("StableHLO has no form for operands that come with a later async-update");
+  }
+  KASHI_ASSIGN_OR_RETURN(const ValueNames results, w.WriteComputation(wrapped, w.NamesOfOperands(i)));
+  SetStartNames(w, i, results);
+  return absl::OkStatus();
+}
+
+// (copy, source, context)
+absl::Status WriteCopyStart(StableHloWriter& w, const HloInstruction& i) {
+  SetStartNames(w, i, w.NamesOf(i.operand(0)));
+  return absl::OkStatus();
+}
+
+absl::Status WriteCopyDone(StableHloWriter& w, const HloInstruction& i) {
+  w.SetNames(&i, w.NamesOfElement(*i.operand(0), 0));
+  return absl::OkStatus();
+}
+
+// Of a start whose results are element 1.
+absl::Status WriteDone(StableHloWriter& w, const HloInstruction& i) {
+  w.SetNames(&i, w.NamesOfElement(*i.operand(0), 1));
   return absl::OkStatus();
 }
 

@@ -30,6 +30,9 @@ absl::Status WriteSlice(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteTopK(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteTranspose(StableHloWriter& w, const HloInstruction& i);
 
+// stablehlo_write_bitcast.cc
+absl::Status WriteBitcast(StableHloWriter& w, const HloInstruction& i);
+
 // stablehlo_write_contractions.cc
 absl::Status WriteBatchNorm(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCholesky(StableHloWriter& w, const HloInstruction& i);
@@ -42,6 +45,7 @@ absl::Status WriteTriangularSolve(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCall(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteConditional(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCustomCall(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteFusion(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteMap(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteReduce(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteReduceWindow(StableHloWriter& w, const HloInstruction& i);
@@ -53,15 +57,23 @@ absl::Status WriteWhile(StableHloWriter& w, const HloInstruction& i);
 // stablehlo_write_communication.cc
 absl::Status WriteAfterAll(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteAllGather(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteAllGatherStart(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteAllReduce(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteAllToAll(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteAsyncStart(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCollectiveBroadcast(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCollectivePermute(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteCollectivePermuteStart(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteCopyDone(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteCopyStart(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteDone(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteInfeed(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteOutfeed(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteRecv(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteRecvDone(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteReduceScatter(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteSend(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteSendDone(StableHloWriter& w, const HloInstruction& i);
 
 }  // namespace kashi::stablehlo
 

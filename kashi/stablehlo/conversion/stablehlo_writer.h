@@ -20,14 +20,17 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/stablehlo/conversion/hlo_to_stablehlo.h"
 #include "kashi/stablehlo/conversion/stablehlo_attribute_text.h"
+#include "kashi/stablehlo/conversion/stablehlo_type_texts.h"
 
 namespace kashi::stablehlo {
 
 // A value of the text: result `index` of the operation with this number; index -1: its only result, or an argument.
+// Number -1: the text has no such value, as for the context of an asynchronous operation.
 struct ValueName {
   int64_t number = 0;
   int64_t index = -1;
 };
+inline constexpr ValueName kNoValue = {-1, -1};
 // The arrays and tokens of a value of HLO, in the order of the leaves of its shape.
 using ValueNames = absl::InlinedVector<ValueName, 1>;
 using ShapeList = std::vector<const Shape*>;
@@ -70,9 +73,13 @@ class StableHloWriter {
 
   // ---- For the functions of stablehlo_writer_table.cc.
   const HloModule& module() const { return module_; }
-  // Names of a value that has been written.
+  // Names of a value that has been written: one for each leaf of its shape.
   const ValueNames& NamesOf(const HloInstruction* instruction) const { return values_.at(instruction); }
-  void SetNames(const HloInstruction* instruction, ValueNames names) { values_[instruction] = std::move(names); }
+  // Of all operands together.
+  ValueNames NamesOfOperands(const HloInstruction& instruction) const;
+  // Of one element of a tuple.
+  ValueNames NamesOfElement(const HloInstruction& tuple, int64_t index);
+  void SetNames(const HloInstruction* instruction, ValueNames names);
   // Writes an operation and returns the names of its results, one for each of `result_shapes`.
   absl::StatusOr<ValueNames> WriteOperation(const OperationText& operation);
   // Writes the operation, whose results are the leaves of the instruction's value, with the instruction's attributes.
@@ -86,50 +93,67 @@ class StableHloWriter {
   absl::Status AddPackedOperand(const HloInstruction& operand, OperationText* operation);
   // "@f": the computation becomes a function.
   std::string FunctionSymbol(const HloComputation& computation);
+  // Writes a computation at this place, with these values for its parameters, or a call of it as a function. Returns
+  // the values of its root.
+  absl::StatusOr<ValueNames> WriteComputation(const HloComputation& computation, const ValueNames& arguments);
+  // OK if StableHLO has the types of all leaves.
+  absl::Status CheckTypes(const Shape& shape);
 
  private:
   void CountCallers();
-  void NameFunctions();
   absl::Status WriteFunction(const HloComputation& computation);
   absl::Status WriteEntry(const HloComputation& entry);
-  absl::StatusOr<std::string> ArgumentAttributes(const HloInstruction& parameter) const;
+  std::string ArgumentAttributes(const HloInstruction& parameter);
+  void AddAliases(int64_t parameter, std::vector<std::string>* attributes);
   std::string ResultAttributes(const HloInstruction& root, size_t count) const;
   std::string ModuleAttributes() const;
   absl::Status WriteInstructions(const HloComputation& computation);
+  absl::Status AddProblem(const HloInstruction& instruction, const absl::Status& status);
+  absl::Status ErrorOfProblems() const;
   absl::Status WriteRegions(absl::Span<const WrittenRegion> regions);
   absl::Status WriteRegion(const WrittenRegion& region);
-  absl::StatusOr<ValueNames> CallInRegion(const HloComputation& computation, const ValueNames& arguments);
+  absl::StatusOr<ValueNames> WriteFunctionCall(const HloComputation& computation, const ValueNames& arguments);
   absl::Status WriteReturn(absl::string_view name, const ValueNames& names, const ShapeList& shapes);
   // Opens a block with arguments of these shapes; locations may be empty.
-  absl::StatusOr<ValueNames> WriteArguments(const ShapeList& shapes, absl::Span<const std::string> locations);
+  ValueNames WriteArguments(const ShapeList& shapes, absl::Span<const std::string> locations);
   void BindParameters(const HloComputation& computation, const ValueNames& leaves);
   // The leaves of a value of this shape, by get_tuple_element.
   absl::Status Unpack(ValueName value, const Shape& shape, ValueNames* leaves);
+  // The value of this shape that has the first leaves, which it removes from the list.
   absl::StatusOr<ValueName> Pack(const Shape& shape, absl::Span<const ValueName>* leaves);
-  bool IsInlined(const HloComputation& computation) const;
+  bool IsWrittenInPlace(const HloComputation& computation) const;
   std::string AttributesOf(const HloInstruction& instruction) const;
   std::string LocationOf(const HloInstruction& instruction) const;
 
   void Indent() { text_.append(2 * static_cast<size_t>(depth_), ' '); }
   void AppendNames(const ValueNames& names);
-  absl::Status AppendSignature(const ShapeList& operands, const ShapeList& results);
+  void AppendSignature(absl::Span<const std::string> operands, absl::Span<const std::string> results);
+  std::vector<std::string> TypesOf(const ShapeList& shapes);
+  absl::Status CheckOperands(const ValueNames& names, absl::Span<const std::string> types) const;
 
   const HloModule& module_;
   const StableHloTextOptions options_;
   std::string text_;
-  int depth_ = 0;  // of regions
+  TypeTexts types_;
+  int depth_ = 0;     // of regions
+  int in_place_ = 0;  // computations that are written in place of a call, within each other
   int64_t next_number_ = 0;
   absl::flat_hash_map<const HloInstruction*, ValueNames> values_;
+  absl::flat_hash_map<std::pair<int64_t, int64_t>, std::string> value_types_;      // by number and index
+  absl::flat_hash_map<const HloInstruction*, ValueName> packed_;                   // tuples, if made
+  absl::flat_hash_map<const HloInstruction*, std::vector<int64_t>> element_ends_;  // in the leaves of a tuple
   absl::flat_hash_map<const HloComputation*, int64_t> caller_counts_;
   absl::flat_hash_map<const HloComputation*, std::string> function_names_;
   absl::flat_hash_set<std::string> taken_names_;
   std::vector<const HloComputation*> functions_to_write_;
+  std::vector<StableHloProblem> problems_;
+  absl::flat_hash_set<const HloInstruction*> problematic_;
 };
 
 // The leaves of a shape: arrays and tokens.
 ShapeList LeavesOf(const Shape& shape);
 
-// Writes one instruction. UNIMPLEMENTED, naming it, if StableHLO has no form for it.
+// Writes one instruction. UNIMPLEMENTED if StableHLO has no form for it.
 absl::Status WriteInstruction(StableHloWriter& writer, const HloInstruction& instruction);
 
 }  // namespace kashi::stablehlo

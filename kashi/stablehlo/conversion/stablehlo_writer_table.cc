@@ -1,8 +1,11 @@
 // Which instruction is written how: one row for each opcode that StableHLO has a form for.
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/enum_text.h"
 #include "kashi/stablehlo/conversion/stablehlo_write_functions.h"
@@ -19,31 +22,47 @@ struct WriterRow {
 
 // Values that have no operation: tuples are lists of names.
 absl::Status WriteTuple(StableHloWriter& w, const HloInstruction& i) {
-  ValueNames names;
-  for (const HloInstruction* element : i.operands()) {
-    const ValueNames& leaves = w.NamesOf(element);
-    names.insert(names.end(), leaves.begin(), leaves.end());
-  }
-  w.SetNames(&i, std::move(names));
+  w.SetNames(&i, w.NamesOfOperands(i));
   return absl::OkStatus();
 }
 
 absl::Status WriteGetTupleElement(StableHloWriter& w, const HloInstruction& i) {
-  const ValueNames& names = w.NamesOf(i.operand(0));
-  size_t begin = 0;
-  for (int64_t before = 0; before < i.tuple_index(); ++before) {
-    begin += LeavesOf(i.operand(0)->shape().tuple_shapes(static_cast<int>(before))).size();
-  }
-  ValueNames element(names.begin() + begin, names.begin() + begin + LeavesOf(i.shape()).size());
-  w.SetNames(&i, std::move(element));
+  w.SetNames(&i, w.NamesOfElement(*i.operand(0), i.tuple_index()));
   return absl::OkStatus();
 }
 
-absl::Status WriteNothing(StableHloWriter&, const HloInstruction&) { return absl::OkStatus(); }
+// An argument, which has been written.
+absl::Status WriteParameter(StableHloWriter& w, const HloInstruction& i) { return w.CheckTypes(i.shape()); }
 
 // Where the value is that of the first operand.
 absl::Status WriteSame(StableHloWriter& w, const HloInstruction& i) {
   w.SetNames(&i, ValueNames(w.NamesOf(i.operand(0))));
+  return absl::OkStatus();
+}
+
+// Compilers let a copy convert.
+absl::Status WriteCopy(StableHloWriter& w, const HloInstruction& i) {
+  if (ShapeUtil::Compatible(i.shape(), i.operand(0)->shape())) return WriteSame(w, i);
+  if (!i.shape().IsArray()) return Unimplemented("StableHLO has no form for a copy of a tuple that converts");
+  return w.WriteFor(i, w.Operation("stablehlo.convert", i));
+}
+
+// They also let the operands and the result of an operation have different precisions.
+absl::Status CheckPrecisions(const HloInstruction& i) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(i.opcode());
+  const bool has_one = info.Has(HloOpcodeFlags::kElementwise) || info.Has(HloOpcodeFlags::kMovesElements);
+  if (!has_one || i.opcode() == HloOpcode::kConvert || i.opcode() == HloOpcode::kCopy) return absl::OkStatus();
+  if (i.opcode() == HloOpcode::kBitcastConvert) return absl::OkStatus();
+  PrimitiveType type = PRIMITIVE_TYPE_INVALID;
+  const auto differs = [&type](const Shape& shape) {
+    if (!shape.IsArray() || !primitive_util::IsFloatingPointType(shape.element_type())) return false;
+    if (type == PRIMITIVE_TYPE_INVALID) type = shape.element_type();
+    return shape.element_type() != type;
+  };
+  if (differs(i.shape()) ||
+      absl::c_any_of(i.operands(), [&](const HloInstruction* operand) { return differs(operand->shape()); })) {
+    return Unimplemented("StableHLO has no form for operands and a result of different precisions");
+  }
   return absl::OkStatus();
 }
 
@@ -107,30 +126,44 @@ constexpr WriterRow kWriterRows[] = {
     {HloOpcode::kTanh, "stablehlo.tanh"},
     {HloOpcode::kXor, "stablehlo.xor"},
     // Their own functions.
+    {HloOpcode::kAddDependency, "", &WriteSame},
     {HloOpcode::kAfterAll, "", &WriteAfterAll},
     {HloOpcode::kAllGather, "", &WriteAllGather},
+    {HloOpcode::kAllGatherDone, "", &WriteDone},
+    {HloOpcode::kAllGatherStart, "", &WriteAllGatherStart},
     {HloOpcode::kAllReduce, "", &WriteAllReduce},
+    {HloOpcode::kAllReduceDone, "", &WriteSame},
+    {HloOpcode::kAllReduceStart, "", &WriteAllReduce},
     {HloOpcode::kAllToAll, "", &WriteAllToAll},
+    {HloOpcode::kAsyncDone, "", &WriteDone},
+    {HloOpcode::kAsyncStart, "", &WriteAsyncStart},
+    {HloOpcode::kAsyncUpdate, "", &WriteSame},
     {HloOpcode::kBatchNormGrad, "", &WriteBatchNorm},
     {HloOpcode::kBatchNormInference, "", &WriteBatchNorm},
     {HloOpcode::kBatchNormTraining, "", &WriteBatchNorm},
+    {HloOpcode::kBitcast, "", &WriteBitcast},
     {HloOpcode::kBroadcast, "", &WriteBroadcast},
     {HloOpcode::kCall, "", &WriteCall},
     {HloOpcode::kCholesky, "", &WriteCholesky},
     {HloOpcode::kCollectiveBroadcast, "", &WriteCollectiveBroadcast},
     {HloOpcode::kCollectivePermute, "", &WriteCollectivePermute},
+    {HloOpcode::kCollectivePermuteDone, "", &WriteDone},
+    {HloOpcode::kCollectivePermuteStart, "", &WriteCollectivePermuteStart},
     {HloOpcode::kCompare, "", &WriteCompare},
     {HloOpcode::kConcatenate, "", &WriteConcatenate},
     {HloOpcode::kConditional, "", &WriteConditional},
     {HloOpcode::kConstant, "", &WriteConstant},
     {HloOpcode::kConvolution, "", &WriteConvolution},
-    {HloOpcode::kCopy, "", &WriteSame},
+    {HloOpcode::kCopy, "", &WriteCopy},
+    {HloOpcode::kCopyDone, "", &WriteCopyDone},
+    {HloOpcode::kCopyStart, "", &WriteCopyStart},
     {HloOpcode::kCustomCall, "", &WriteCustomCall},
     {HloOpcode::kDomain, "", &WriteSame},
     {HloOpcode::kDot, "", &WriteDot},
     {HloOpcode::kDynamicSlice, "", &WriteDynamicSlice},
     {HloOpcode::kDynamicUpdateSlice, "", &WriteDynamicUpdateSlice},
     {HloOpcode::kFft, "", &WriteFft},
+    {HloOpcode::kFusion, "", &WriteFusion},
     {HloOpcode::kGather, "", &WriteGather},
     {HloOpcode::kGetDimensionSize, "", &WriteDimensionSize},
     {HloOpcode::kGetTupleElement, "", &WriteGetTupleElement},
@@ -139,9 +172,9 @@ constexpr WriterRow kWriterRows[] = {
     {HloOpcode::kMap, "", &WriteMap},
     {HloOpcode::kOutfeed, "", &WriteOutfeed},
     {HloOpcode::kPad, "", &WritePad},
-    {HloOpcode::kParameter, "", &WriteNothing},  // an argument
+    {HloOpcode::kParameter, "", &WriteParameter},
     {HloOpcode::kRecv, "", &WriteRecv},
-    {HloOpcode::kRecvDone, "", &WriteSame},
+    {HloOpcode::kRecvDone, "", &WriteRecvDone},
     {HloOpcode::kReduce, "", &WriteReduce},
     {HloOpcode::kReducePrecision, "", &WriteReducePrecision},
     {HloOpcode::kReduceScatter, "", &WriteReduceScatter},
@@ -152,7 +185,7 @@ constexpr WriterRow kWriterRows[] = {
     {HloOpcode::kScatter, "", &WriteScatter},
     {HloOpcode::kSelectAndScatter, "", &WriteSelectAndScatter},
     {HloOpcode::kSend, "", &WriteSend},
-    {HloOpcode::kSendDone, "", &WriteSame},
+    {HloOpcode::kSendDone, "", &WriteSendDone},
     {HloOpcode::kSetDimensionSize, "", &WriteDimensionSize},
     {HloOpcode::kSlice, "", &WriteSlice},
     {HloOpcode::kSort, "", &WriteSort},
@@ -190,12 +223,9 @@ absl::Status WriteInstruction(StableHloWriter& writer, const HloInstruction& ins
     return map;
   }();
   const auto row = rows->find(instruction.opcode());
-  const absl::Status written = row == rows->end() ? Unimplemented("StableHLO has no operation for it")
-                                                  : WriteRow(writer, *row->second, instruction);
-  constexpr absl::string_view kMark = "instruction ";
-  if (written.ok() || written.message().substr(0, kMark.size()) == kMark) return written;
-  return absl::Status(written.code(), absl::StrCat(kMark, instruction.name(), " (",
-                                                   HloOpcodeString(instruction.opcode()), "): ", written.message()));
+  if (row == rows->end()) return Unimplemented("StableHLO has no operation for it");
+  KASHI_RETURN_IF_ERROR(CheckPrecisions(instruction));
+  return WriteRow(writer, *row->second, instruction);
 }
 
 }  // namespace kashi::stablehlo

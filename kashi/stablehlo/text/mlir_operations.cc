@@ -234,7 +234,7 @@ bool MlirReader::Finish(OperationDraft* draft, absl::Span<const ResultName> name
   std::copy(draft->regions.begin(), draft->regions.end(), operation->regions.begin());
   operation->results = program_.NewArray<Value>(draft->result_types.size());
   for (size_t i = 0; i < operation->results.size(); ++i) {
-    operation->results[i].type = draft->result_types[i];
+    if (!SetType(draft->result_types[i], draft->begin, draft->end, &operation->results[i])) return false;
     operation->results[i].definition = operation;
     operation->results[i].index = static_cast<int64_t>(i);
   }
@@ -341,7 +341,7 @@ bool MlirReader::ReadBlock(absl::Span<const NamedArgument> arguments, Block* blo
   block->arguments = program_.NewArray<Value>(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     Value* value = &block->arguments[i];
-    value->type = arguments[i].type;
+    if (!SetType(arguments[i].type, arguments[i].offset, arguments[i].offset + 1, value)) return false;
     value->index = static_cast<int64_t>(i);
     value->location = arguments[i].location;
     if (!arguments[i].name.empty() && !Define(arguments[i].name, arguments[i].offset, value, 1)) return false;

@@ -33,6 +33,15 @@ bool MlirReader::Expect(char c, absl::string_view where) {
   return cursor_.Match(c) || ErrorHere(absl::StrCat("`", std::string(1, c), "` ", where));
 }
 
+MlirReader::WrittenSize MlirReader::SizeOf(const Attribute& attribute) const {
+  const auto found = attribute_sizes_.find(&attribute);
+  if (found != attribute_sizes_.end()) return found->second;
+  WrittenSize size;
+  for (const Attribute* element : attribute.elements) size.Add(SizeOf(*element));
+  for (const NamedAttribute& field : attribute.fields) size.Add(SizeOf(*field.value));
+  return size;
+}
+
 // #name = attribute or location, !name = type
 bool MlirReader::ReadAlias() {
   const bool is_type = cursor_.Peek() == '!';
@@ -48,8 +57,12 @@ bool MlirReader::ReadAlias() {
   }
   if (!cursor_.AtWord("loc")) {
     const Attribute* value = ReadAttribute();
-    if (value != nullptr) aliases_[name] = value;
-    return value != nullptr;
+    if (value == nullptr) return false;
+    const WrittenSize size = SizeOf(*value);
+    if (size.depth > kMaxDepth) return TooDeep();
+    attribute_sizes_[value] = size;
+    aliases_[name] = value;
+    return true;
   }
   const Location* location = nullptr;
   if (!ReadOptionalLocation(&location)) return false;

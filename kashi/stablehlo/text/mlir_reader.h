@@ -17,6 +17,7 @@
 #ifndef KASHI_STABLEHLO_TEXT_MLIR_READER_H_
 #define KASHI_STABLEHLO_TEXT_MLIR_READER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -150,6 +151,26 @@ class MlirReader {
   };
   bool TooDeep() { return Error(cursor_.offset(), cursor_.offset() + 1, "too many levels of nesting"); }
 
+  // How much a type or an attribute is when its aliases are written out. Chains of aliases, each with the one before
+  // twice, are short.
+  struct WrittenSize {
+    static constexpr int64_t kMost = int64_t{1} << 50;
+    int depth = 0;
+    int64_t parts = 1;
+    void Add(const WrittenSize& part) {
+      depth = std::max(depth, part.depth + 1);
+      parts = std::min(parts + part.parts, kMost);
+    }
+  };
+  // Of one type, of the types of all values together, and of all uses of aliases of attributes together.
+  int64_t MostParts() const { return 64 * (static_cast<int64_t>(source_.text.size()) + 1024); }
+  WrittenSize SizeOf(const Type* type) const;
+  WrittenSize SizeOf(const Attribute& attribute) const;
+  // A type of types; nullptr after an error.
+  Type* NewComposite(Type::Kind kind, absl::Span<const Type* const> types);
+  // Sets the type of a value that these bytes define.
+  bool SetType(const Type* type, size_t begin, size_t end, Value* value);
+
   // ---- The file ----
   bool ReadTopLevel();
   bool ReadAlias();
@@ -250,7 +271,11 @@ class MlirReader {
 
   absl::flat_hash_map<absl::string_view, const Type*> types_;  // by spelling
   absl::flat_hash_map<absl::string_view, const Type*> type_aliases_;
+  absl::flat_hash_map<const Type*, WrittenSize> type_sizes_;  // of types of types
+  int64_t value_parts_ = 0;                                   // of the types of all values
   absl::flat_hash_map<absl::string_view, const Attribute*> aliases_;
+  absl::flat_hash_map<const Attribute*, WrittenSize> attribute_sizes_;  // of aliases
+  int64_t alias_parts_ = 0;                                             // of all uses of them
 
   struct NamedLocation {
     Location* location = nullptr;

@@ -142,7 +142,12 @@ const Attribute* MlirReader::ReadRecord() {
   cursor_.Match('#');
   const absl::string_view name = cursor_.ReadSuffix();
   const auto alias = aliases_.find(name);
-  if (alias != aliases_.end()) return alias->second;
+  if (alias != aliases_.end()) {
+    alias_parts_ += SizeOf(*alias->second).parts;
+    if (alias_parts_ <= MostParts()) return alias->second;
+    Error(begin, cursor_.offset(), "aliases make attributes have more parts than this text may have");
+    return nullptr;
+  }
   const absl::string_view dialect = name.substr(0, name.find('.'));
   if (dialect == "sdy" && (name == "sdy" || cursor_.PeekHere() == '<')) return ReadSdyRecord(name);
   const bool known = dialect == "stablehlo" || dialect == "chlo";

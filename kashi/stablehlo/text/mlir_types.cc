@@ -232,14 +232,38 @@ bool MlirReader::ReadTypeList(absl::InlinedVector<const Type*, 4>* types) {
   return true;
 }
 
+Type* MlirReader::NewComposite(Type::Kind kind, absl::Span<const Type* const> types) {
+  WrittenSize size;
+  for (const Type* type : types) size.Add(SizeOf(type));
+  if (size.depth > kMaxDepth) return TooDeep(), nullptr;
+  if (size.parts > MostParts()) {
+    Error(cursor_.offset(), cursor_.offset() + 1, "aliases make a type with more parts than this text may have");
+    return nullptr;
+  }
+  Type* type = NewType(kind);
+  type->types = program_.CopyArray<const Type*>(types);
+  type_sizes_[type] = size;
+  return type;
+}
+
+MlirReader::WrittenSize MlirReader::SizeOf(const Type* type) const {
+  const auto found = type_sizes_.find(type);
+  return found == type_sizes_.end() ? WrittenSize() : found->second;
+}
+
+bool MlirReader::SetType(const Type* type, size_t begin, size_t end, Value* value) {
+  value->type = type;
+  value_parts_ += SizeOf(type).parts;
+  return value_parts_ <= MostParts() ||
+         Error(begin, end, "aliases make the types of values have more parts than this text may have");
+}
+
 const Type* MlirReader::ReadTuple() {
   if (!Expect('<', "after `tuple`")) return nullptr;
   absl::InlinedVector<const Type*, 4> types;
   if (cursor_.Peek() != '>' && !ReadTypeList(&types)) return nullptr;
   if (!Expect('>', "at the end of a tuple")) return nullptr;
-  Type* type = NewType(Type::Kind::kTuple);
-  type->types = program_.CopyArray<const Type*>(types);
-  return type;
+  return NewComposite(Type::Kind::kTuple, types);
 }
 
 bool MlirReader::ReadTypeOrList(absl::InlinedVector<const Type*, 4>* types) {
@@ -259,9 +283,8 @@ const Type* MlirReader::ReadFunctionType() {
   const size_t inputs = types.size();
   if (!cursor_.Match("->")) return ErrorHere("`->` of a function type"), nullptr;
   if (!ReadTypeOrList(&types)) return nullptr;
-  Type* type = NewType(Type::Kind::kFunction);
-  type->input_count = static_cast<int64_t>(inputs);
-  type->types = program_.CopyArray<const Type*>(types);
+  Type* type = NewComposite(Type::Kind::kFunction, types);
+  if (type != nullptr) type->input_count = static_cast<int64_t>(inputs);
   return type;
 }
 
@@ -286,9 +309,7 @@ const Type* MlirReader::ReadFuture() {
   if (!Expect('<', "after `!stablehlo.future`")) return nullptr;
   absl::InlinedVector<const Type*, 4> types;
   if (!ReadTypeList(&types) || !Expect('>', "at the end of a future")) return nullptr;
-  Type* type = NewType(Type::Kind::kFuture);
-  type->types = program_.CopyArray<const Type*>(types);
-  return type;
+  return NewComposite(Type::Kind::kFuture, types);
 }
 
 // <i8<-8:7>:f32:1, {0.5:3, 2.0}>

@@ -279,6 +279,41 @@ TEST(TextReaderLocations, TooLargeOnesAreUnknown) {
   EXPECT_TRUE(absl::StrContains(LocationOf("#l500", chain), "\"a\""));
 }
 
+TEST(TextReaderAliases, TooLargeOnesAreErrors) {
+  std::string types = "!t0 = tuple<tensor<f32>>\n";
+  std::string attributes = "#a0 = [1]\n";
+  for (int i = 1; i <= 60; ++i) {
+    absl::StrAppend(&types, "!t", i, " = tuple<!t", i - 1, ", !t", i - 1, ">\n");
+    absl::StrAppend(&attributes, "#a", i, " = [#a", i - 1, ", #a", i - 1, "]\n");
+  }
+  EXPECT_TRUE(absl::StrContains(ErrorOf(types), "more parts than this text may have")) << ErrorOf(types);
+  EXPECT_TRUE(absl::StrContains(ErrorOf(attributes), "more parts than this text may have")) << ErrorOf(attributes);
+}
+
+TEST(TextReaderAliases, TooDeepOnesAreErrors) {
+  std::string types = "!t0 = tuple<tensor<f32>>\n";
+  std::string attributes = "#a0 = [1]\n";
+  for (int i = 1; i <= 20000; ++i) {
+    absl::StrAppend(&types, "!t", i, " = tuple<!t", i - 1, ">\n");
+    absl::StrAppend(&attributes, "#a", i, " = [#a", i - 1, "]\n");
+  }
+  EXPECT_TRUE(absl::StrContains(ErrorOf(types), "too many levels of nesting")) << ErrorOf(types);
+  EXPECT_TRUE(absl::StrContains(ErrorOf(attributes), "too many levels of nesting")) << ErrorOf(attributes);
+}
+
+// Values of large types, each with few bytes.
+TEST(TextReaderAliases, ManyValuesOfLargeTypesAreErrors) {
+  std::string text = "!t = tuple<tensor<f32>";
+  for (int i = 0; i < 20000; ++i) absl::StrAppend(&text, ", tensor<f32>");
+  absl::StrAppend(&text, ">\nfunc.func @main(%a: tensor<f32>) {\n");
+  for (int i = 0; i < 5000; ++i) {
+    absl::StrAppend(&text, "%", i,
+                    " = \"stablehlo.custom_call\"(%a) {call_target_name = \"f\"} : (tensor<f32>) -> !t\n");
+  }
+  absl::StrAppend(&text, "return\n}\n");
+  EXPECT_TRUE(absl::StrContains(ErrorOf(text), "more parts than this text may have")) << ErrorOf(text);
+}
+
 // ---- Convolution ----------------------------------------------------------------------------------------------------
 
 std::string Convolution(absl::string_view dimensions, absl::string_view window) {
