@@ -12,8 +12,9 @@
 
 namespace kashi::internal {
 
-// The results of the evaluator on arguments that differ in their last digits, or without rounding in between. An element may differ by a few times as
-// much as these do: then the program magnifies rounding, and cannot tell the engines apart there.
+// The results of the evaluator on arguments that differ in their last digits, or without rounding in between. An
+// element may differ by a few times as much as these do: then the program magnifies rounding, and cannot tell the
+// engines apart there.
 using NearbyResults = std::vector<Literal>;
 
 // How exactly a module computes.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "kashi/base/check.h"
+#include "kashi/base/sanitizers_testing.h"
 #include "kashi/literal/npy.h"
 #include "tests/engines/catalogue.h"
 #include "tests/engines/form.h"
@@ -27,7 +28,7 @@ namespace kashi::internal {
 namespace {
 
 struct Settings {
-  int64_t alone = 2000, pairs = 3500, random = 500;  // by lot
+  int64_t alone = 2000 / kShare, pairs = 3500 / kShare, random = 500 / kShare;  // by lot
   uint64_t seed = 1;
   bool is_long = false;
   int64_t start = 0, shard = 0, shards = 1;
