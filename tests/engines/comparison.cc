@@ -1,0 +1,168 @@
+#include "tests/engines/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/hlo/ir/hlo_opcode.h"
+#include "kashi/literal/literal_comparison.h"
+
+namespace kashi::internal {
+namespace {
+
+PrimitiveType PartType(PrimitiveType type) {
+  return primitive_util::IsComplexType(type) ? primitive_util::ComplexComponentType(type) : type;
+}
+bool HasReals(PrimitiveType type) { return primitive_util::IsFloatingPointType(PartType(type)); }
+
+// The elements as numbers; of complex ones both parts.
+std::vector<double> NumbersOf(const LiteralSlice& array) {
+  const PrimitiveType type = array.shape().element_type();
+  if (primitive_util::IsComplexType(type)) {
+    const Literal wide = array.Convert(C128).value();
+    const auto* parts = reinterpret_cast<const double*>(wide.untyped_data());
+    return {parts, parts + 2 * wide.element_count()};
+  }
+  const Literal wide = array.Convert(F64).value();
+  return {wide.data<double>().begin(), wide.data<double>().end()};
+}
+
+struct Bounds {
+  double relative;
+  double absolute;  // below it numbers may be flushed to 0
+};
+Bounds BoundsOf(PrimitiveType type, const Exactness& exactness) {
+  const PrimitiveType part = PartType(type);
+  const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(part));
+  const double units = part == F32 || part == F64 ? 64 : part == F16 || part == BF16 ? 8 : 1.01;
+  // What is flushed may be multiplied then; the short exponents of narrow types leave no room for that.
+  const int magnified = primitive_util::ExponentWidth(part) >= 8 ? 10 : 0;
+  return {std::max(units * unit, 8 * exactness.unit),
+          std::ldexp(1.0, primitive_util::UnderflowExponent(part) + magnified)};
+}
+
+double LargestFinite(const std::vector<double>& numbers) {
+  double largest = 0;
+  for (double x : numbers) {
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  }
+  return largest;
+}
+
+// How far the nearby results are from the expected number; infinite where one of them is of another kind.
+double SpreadOf(double expected, size_t at, const std::vector<std::vector<double>>& nearby) {
+  double spread = 0;
+  for (const std::vector<double>& numbers : nearby) {
+    const double x = numbers[at];
+    if (std::isnan(x) && std::isnan(expected)) continue;
+    if (x == expected) continue;
+    if (!std::isfinite(x) || !std::isfinite(expected)) return std::numeric_limits<double>::infinity();
+    spread = std::max(spread, std::abs(x - expected));
+  }
+  return spread;
+}
+
+bool IsNear(double expected, double actual, const Bounds& bounds, double largest) {
+  if (expected == actual || (std::isnan(expected) && std::isnan(actual))) return true;
+  if (!std::isfinite(expected) || !std::isfinite(actual)) return false;
+  return std::abs(expected - actual) <= bounds.relative * (std::abs(expected) + 0.05 * largest) + bounds.absolute;
+}
+
+std::string DescribeArray(const LiteralSlice& expected, const LiteralSlice& actual, const Exactness& exactness,
+                          const std::vector<LiteralSlice>& nearby) {
+  const bool exact = exactness.only_moves;
+  const PrimitiveType type = expected.shape().element_type();
+  const size_t bytes = static_cast<size_t>(expected.size_bytes());
+  if (std::memcmp(expected.untyped_data(), actual.untyped_data(), bytes) == 0) return "";
+  const std::vector<double> want = NumbersOf(expected), got = NumbersOf(actual);
+  std::vector<std::vector<double>> near;
+  for (const LiteralSlice& other : nearby) near.push_back(NumbersOf(other));
+  const Bounds bounds = HasReals(type) ? BoundsOf(type, exactness) : Bounds{0, 0};
+  const double largest = LargestFinite(want);
+  const size_t width = want.empty() ? 1 : bytes / want.size();
+  const auto* a = static_cast<const char*>(expected.untyped_data());
+  const auto* b = static_cast<const char*>(actual.untyped_data());
+  int64_t wrong = 0;
+  std::string first;
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (std::memcmp(a + i * width, b + i * width, width) == 0) continue;
+    if (!exact && HasReals(type) && IsNear(want[i], got[i], bounds, largest)) continue;
+    if (exact && std::isnan(want[i]) && std::isnan(got[i])) continue;
+    const double spread = SpreadOf(want[i], i, near);
+    if (!exact && (std::isinf(spread) || (spread > 0 && std::abs(want[i] - got[i]) <= 8 * spread))) continue;
+    if (wrong++ == 0) first = absl::StrCat("number ", i, " is ", got[i], ", not ", want[i]);
+  }
+  if (wrong == 0) return "";
+  return absl::StrCat(wrong, " of ", want.size(), " numbers of ", ShapeUtil::HumanString(expected.shape()),
+                      " differ: ", first);
+}
+
+}  // namespace
+
+std::string DescribeDifference(const Literal& expected, const Literal& actual, const Exactness& exactness,
+                               const NearbyResults& nearby) {
+  if (!ShapeUtil::Compatible(expected.shape(), actual.shape())) {
+    return absl::StrCat("the shape is ", ShapeUtil::HumanString(actual.shape()), ", not ",
+                        ShapeUtil::HumanString(expected.shape()));
+  }
+  std::string difference;
+  ShapeUtil::ForEachLeafShape(expected.shape(), [&](const Shape& shape, const ShapeIndex& index) {
+    if (!difference.empty() || !shape.IsArray()) return;
+    const LiteralSlice want(expected, index), got(actual, index);
+    if (shape.is_dynamic()) {
+      const absl::Status same = literal_comparison::Near(want, got, ErrorSpec(1e-4, 1e-4));
+      if (!same.ok()) difference = std::string(same.message());
+      return;
+    }
+    std::vector<LiteralSlice> near;
+    for (const Literal& other : nearby) near.emplace_back(other, index);
+    difference = DescribeArray(want, got, exactness, near);
+  });
+  return difference;
+}
+
+bool HasNaN(const LiteralSlice& array) {
+  if (!HasReals(array.shape().element_type())) return false;
+  const std::vector<double> numbers = NumbersOf(array);
+  return std::any_of(numbers.begin(), numbers.end(), [](double x) { return std::isnan(x); });
+}
+
+Literal Nudge(const Literal& argument, uint32_t seed) {
+  const PrimitiveType type = argument.shape().element_type();
+  if (!HasReals(type)) return argument.Clone();
+  std::minstd_rand random(seed);
+  const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(PartType(type)));
+  const bool is_complex = primitive_util::IsComplexType(type);
+  Literal wide = argument.Convert(is_complex ? C128 : F64).value();
+  auto* numbers = static_cast<double*>(wide.untyped_data());
+  const int64_t count = wide.element_count() * (is_complex ? 2 : 1);
+  for (int64_t i = 0; i < count; ++i) numbers[i] *= 1 + unit * (static_cast<double>(random() % 5) - 2);
+  return wide.Convert(type).value();
+}
+
+Exactness ExactnessOf(const HloModule& module) {
+  Exactness exactness{/*only_moves=*/true, /*unit=*/0};
+  constexpr uint32_t kMoves =
+      HloOpcodeFlags::kMovesElements | HloOpcodeFlags::kKeepsValues | HloOpcodeFlags::kForwardsOperand;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      const HloOpcode opcode = instruction->opcode();
+      if (opcode == HloOpcode::kConvert || !GetHloOpcodeInfo(opcode).Has(kMoves)) exactness.only_moves = false;
+      ShapeUtil::ForEachLeafShape(instruction->shape(), [&](const Shape& shape, const ShapeIndex&) {
+        if (shape.IsArray() && (shape.element_type() == BF16 || shape.element_type() == F16)) {
+          const int digits = primitive_util::SignificandWidth(shape.element_type());
+          exactness.unit = std::max(exactness.unit, std::ldexp(1.0, 1 - digits));
+        }
+      });
+    }
+  }
+  return exactness;
+}
+
+}  // namespace kashi::internal

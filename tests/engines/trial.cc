@@ -1,0 +1,163 @@
+#include "tests/engines/trial.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/cpu/executable.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+#include "tests/engines/comparison.h"
+#include "tests/engines/form.h"
+#include "tests/engines/guarded_block.h"
+
+namespace kashi::internal {
+namespace {
+
+constexpr uint32_t kNearbyRuns = 8;
+
+absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments) {
+  return HloEvaluator().Evaluate(module, absl::MakeConstSpan(arguments));
+}
+
+// With f32 in the place of bf16, so that nothing is rounded in between: the compiled engine may do so
+// (NumberOptions::excess_precision). The result has the types of `shape`.
+absl::StatusOr<Literal> EvaluateUnrounded(const HloModule& module, const std::vector<Literal>& arguments,
+                                          const Shape& shape) {
+  KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(absl::StrReplaceAll(module.ToString(), {{"bf16[", "f32["}})));
+  std::vector<Literal> wide_arguments;
+  for (const Literal& argument : arguments) {
+    const PrimitiveType type = argument.shape().element_type();
+    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == BF16 ? F32 : type));
+    wide_arguments.push_back(std::move(converted));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Literal result, Evaluate(*wide, wide_arguments));
+  Literal rounded(shape);
+  KASHI_RETURN_IF_ERROR(
+      ShapeUtil::ForEachLeafShapeWithStatus(shape, [&](const Shape& leaf, const ShapeIndex& index) -> absl::Status {
+        KASHI_ASSIGN_OR_RETURN(const Literal part, LiteralSlice(result, index).Convert(leaf.element_type()));
+        return rounded.CopyFrom(part, index);
+      }));
+  return rounded;
+}
+
+NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape) {
+  NearbyResults results;
+  absl::StatusOr<Literal> unrounded = EvaluateUnrounded(module, arguments, shape);
+  if (unrounded.ok()) results.push_back(*std::move(unrounded));
+  for (uint32_t run = 0; run < kNearbyRuns; ++run) {
+    std::vector<Literal> nudged;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      nudged.push_back(Nudge(arguments[i], run * 100 + static_cast<uint32_t>(i) + 1));
+    }
+    absl::StatusOr<Literal> result = Evaluate(module, nudged);
+    if (result.ok()) results.push_back(*std::move(result));
+  }
+  return results;
+}
+
+// Whether an operation of the module may tell one NaN from another.
+bool TellsNaNsApart(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      const HloOpcode opcode = instruction->opcode();
+      if (opcode == HloOpcode::kTopK || opcode == HloOpcode::kBitcastConvert || opcode == HloOpcode::kBitcast) {
+        return true;
+      }
+      if (instruction->fields().Get<HloField::comparison_type>(Comparison::Type::kFloat) ==
+          Comparison::Type::kFloatTotalOrder) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool ComputesNaNs(const HloModule& module, const std::vector<Literal>& arguments) {
+  bool has = false;
+  EvaluationOptions options;
+  options.observer = [&](const HloInstruction& instruction, const Value& value) {
+    if (has || !value.is_array() || !instruction.shape().IsArray()) return absl::OkStatus();
+    const absl::StatusOr<Literal> literal = value.ToLiteral(instruction.shape());
+    has = literal.ok() && HasNaN(*literal);
+    return absl::OkStatus();
+  };
+  return HloEvaluator(options).Evaluate(module, absl::MakeConstSpan(arguments)).ok() && has;
+}
+
+absl::StatusOr<Literal> RunByCopies(const Executable& executable, const std::vector<Literal>& arguments) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  return executable.Execute(pointers);
+}
+
+bool CanRunOnMemory(const Shape& result) {
+  return !result.is_dynamic() && ShapeUtil::ForEachSubshapeWithStatus(result, [](const Shape& part, const ShapeIndex&) {
+                                   return part.IsArray() || part.IsTuple() ? absl::OkStatus()
+                                                                           : absl::UnimplementedError("");
+                                 }).ok();
+}
+
+absl::StatusOr<Literal> RunOnMemory(const Executable& executable, const std::vector<Literal>& arguments,
+                                    const Shape& shape) {
+  std::vector<GuardedBlock> blocks;
+  std::vector<const void*> inputs;
+  for (const Literal& argument : arguments) {
+    blocks.emplace_back(argument.size_bytes());
+    if (argument.size_bytes() > 0) {
+      std::memcpy(blocks.back().data(), argument.untyped_data(), static_cast<size_t>(argument.size_bytes()));
+    }
+    inputs.push_back(blocks.back().data());
+  }
+  Literal result(shape);
+  std::vector<void*> outputs;
+  std::vector<ShapeIndex> places;
+  std::vector<GuardedBlock> results;
+  ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex& index) {
+    if (!leaf.IsArray()) return;
+    results.emplace_back(result.size_bytes(index));
+    places.push_back(index);
+    outputs.push_back(results.back().data());
+  });
+  KASHI_RETURN_IF_ERROR(executable.ExecuteOnMemory(inputs, outputs));
+  for (size_t i = 0; i < places.size(); ++i) {
+    const int64_t bytes = result.size_bytes(places[i]);
+    if (bytes > 0) std::memcpy(result.untyped_data(places[i]), results[i].data(), static_cast<size_t>(bytes));
+  }
+  return result;
+}
+
+}  // namespace
+
+Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments) {
+  const absl::StatusOr<Literal> expected = Evaluate(module, arguments);
+  if (!expected.ok()) return {Verdict::kNotCompared, std::string(expected.status().message())};
+  const auto executable = Executable::Compile(module);
+  if (!executable.ok()) return {Verdict::kDiffers, absl::StrCat("does not compile: ", executable.status().ToString())};
+  const Exactness exactness = ExactnessOf(module);
+  for (bool on_memory : {false, true}) {
+    if (on_memory && !CanRunOnMemory(expected->shape())) break;
+    const absl::StatusOr<Literal> actual =
+        on_memory ? RunOnMemory(**executable, arguments, expected->shape()) : RunByCopies(**executable, arguments);
+    const absl::string_view door = on_memory ? "on the caller's memory: " : "";
+    if (!actual.ok()) return {Verdict::kDiffers, absl::StrCat(door, "does not run: ", actual.status().ToString())};
+    if (DescribeDifference(*expected, *actual, exactness, {}).empty()) continue;
+    const std::string difference =
+        DescribeDifference(*expected, *actual, exactness, EvaluateNearby(module, arguments, expected->shape()));
+    if (difference.empty()) continue;
+    if (TellsNaNsApart(module) && ComputesNaNs(module, arguments)) return {Verdict::kNotCompared, "bits of NaNs"};
+    return {Verdict::kDiffers, absl::StrCat(door, difference)};
+  }
+  return {};
+}
+
+Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed) {
+  const auto module = ReadVerified(text);
+  if (!module.ok()) return {Verdict::kDiffers, absl::StrCat("not valid: ", module.status().ToString())};
+  return RunTrial(**module, MakeArguments(**module, kind, seed));
+}
+
+}  // namespace kashi::internal
