@@ -56,7 +56,8 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule& modu
 }
 #else
 absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule&, const EngineOptions&) {
-  return Unimplemented("this kashi was built without the compiled engine (CMake's KASHI_CPU); use --engine evaluator");
+  return Unimplemented("this kashi was built without the compiled engine; use --engine evaluator (compiled engine: %s)",
+                       AboutCompiledEngine());
 }
 #endif
 
@@ -69,6 +70,8 @@ bool HasCompiledEngine() {
   return false;
 #endif
 }
+
+absl::string_view AboutCompiledEngine() { return KASHI_COMPILED_ENGINE; }
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const HloModule& module, const EngineOptions& options) {
   if (options.name == "cpu") return MakeCompiledEngine(module, options);

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -32,6 +33,8 @@ class Engine {
 
 // Whether this command was built with the engine cpu.
 bool HasCompiledEngine();
+// "yes" with the version of LLVM, or "no" with what CMake did not find: `kashi version` prints it.
+absl::string_view AboutCompiledEngine();
 
 // The module must outlive the engine. The name in the options is not `auto` (run_engine.h chooses). UNIMPLEMENTED for
 // cpu where Kashi was built without it, or where the processor is too old.

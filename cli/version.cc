@@ -37,13 +37,17 @@ std::vector<std::string> Features(const Command& command) {
 
 std::string VersionText(const Command& command) {
   return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", absl::StrJoin(Features(command), " "),
-                      "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "), "\n");
+                      "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "), "\ncompiled engine: ", AboutCompiledEngine(),
+                      "\n");
 }
 
 int RunVersion(const Command& command, bool json) {
   Answers answers("", json);
   if (json) {
-    answers.AddLine({{"version", KASHI_VERSION}, {"features", Features(command)}, {"cpu", CpuCapabilities()}});
+    answers.AddLine({{"version", KASHI_VERSION},
+                     {"features", Features(command)},
+                     {"cpu", CpuCapabilities()},
+                     {"compiled_engine", std::string(AboutCompiledEngine())}});
   } else {
     answers.Add(VersionText(command));
   }
@@ -62,7 +66,8 @@ void AddVersionVerb(Command* command) {
                     "",
                     {{"version", "The version"},
                      {"features", "The verbs, and `lapack` and `cpu` (the compiled engine) if they are built in"},
-                     {"cpu", "The instruction sets that are used and that this processor has"}}}};
+                     {"cpu", "The instruction sets that are used and that this processor has"},
+                     {"compiled_engine", "yes, with the version of LLVM, or no, with what was missing"}}}};
   help.failure = "Standard output cannot be written";
   Verb* verb = command->AddVerb("version", help, [command, json] { return RunVersion(*command, *json); });
   verb->AddFlag("--json", json.get(), "Print one JSON object");

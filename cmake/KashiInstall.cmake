@@ -4,6 +4,7 @@
 #                                                            # that is written against XLA's headers
 #   target_link_libraries(its_target PRIVATE kashi::cpu)     # the compiled engine; needs LLVM 19 and SLEEF to link
 # Without CMake: pkg-config --cflags --libs kashi.
+# The build folder can be used in the same two ways, without installation: -Dkashi_DIR=FOLDER, PKG_CONFIG_PATH=FOLDER.
 # Which rooms there are is told by the global property KASHI_ROOMS (kashi_room appends to it).
 option(KASHI_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
 if(NOT KASHI_INSTALL)
@@ -74,17 +75,31 @@ if(KASHI_HAS_CPU)
   set_target_properties(kashi_llvm PROPERTIES EXPORT_NAME llvm)
   install(TARGETS kashi_cpu kashi_llvm EXPORT kashi-cpu-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kashi-cpu-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
+  export(TARGETS kashi_cpu kashi_llvm NAMESPACE kashi:: FILE ${PROJECT_BINARY_DIR}/kashi-cpu-targets.cmake)
 endif()
 # So is kashi::mpi, where MPI is found. kashi-mpi needs the MPI of the machine: it is installed only if asked for
 # (cmake --install … --component mpi).
 if(KASHI_HAS_MPI)
   install(TARGETS kashi_mpi EXPORT kashi-mpi-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kashi-mpi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
+  export(TARGETS kashi_mpi NAMESPACE kashi:: FILE ${PROJECT_BINARY_DIR}/kashi-mpi-targets.cmake)
   if(TARGET kashi_mpi_cli)
     install(TARGETS kashi_mpi_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi EXCLUDE_FROM_ALL)
   endif()
 endif()
 install(EXPORT kashi-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
+export(TARGETS ${targets} kashi_flags NAMESPACE kashi:: FILE ${PROJECT_BINARY_DIR}/kashi-targets.cmake)
+
+# All that is installed, for whoever does not build everything else too.
+add_custom_target(kashi_installed)
+foreach(target ${targets} kashi_cpu kashi_mpi kashi_cli kashi_documents)
+  if(TARGET ${target})
+    get_target_property(type ${target} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      add_dependencies(kashi_installed ${target})
+    endif()
+  endif()
+endforeach()
 
 # kashi.pc: the rooms, users before what they use, and what they use of others.
 get_property(archives GLOBAL PROPERTY KASHI_ROOMS)
@@ -105,7 +120,13 @@ list(JOIN KASHI_PC_REQUIRES " " KASHI_PC_REQUIRES)
 if(KASHI_HAS_LAPACK)
   string(APPEND KASHI_PC_LIBRARIES " -llapack -lblas")
 endif()
+set(KASHI_PC_LIBDIR "\${pcfiledir}/..")
+set(KASHI_PC_CFLAGS "-I\${pcfiledir}/../../${CMAKE_INSTALL_INCLUDEDIR}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/kashi.pc.in ${PROJECT_BINARY_DIR}/kashi.pc @ONLY)
+# pkg-config takes a file of this name, if there is one, in the place of kashi.pc.
+set(KASHI_PC_LIBDIR ${PROJECT_BINARY_DIR}/rooms)
+set(KASHI_PC_CFLAGS "-I${PROJECT_SOURCE_DIR} -I${PROJECT_BINARY_DIR}/gen")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/kashi.pc.in ${PROJECT_BINARY_DIR}/kashi-uninstalled.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kashi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kashi-config.cmake.in ${PROJECT_BINARY_DIR}/kashi-config.cmake

@@ -27,11 +27,11 @@ endfunction()
 
 # kashi_precompile(TARGET CARRIER header…)
 #
-# With KASHI_PRECOMPILED_HEADERS, the files of TARGET begin with these headers of others. They are precompiled once for
+# With KASHI_PRECOMPILED_HEADERS (for tests also with its value TESTS), the files of TARGET begin with these headers of others. They are precompiled once for
 # the target CARRIER and all that name it; those must have its flags. Never our own headers: a change would rebuild
 # everything.
 function(kashi_precompile target carrier)
-  if(NOT KASHI_PRECOMPILED_HEADERS)
+  if(NOT KASHI_PRECOMPILED_HEADERS OR (KASHI_PRECOMPILED_HEADERS STREQUAL "TESTS" AND NOT target MATCHES "_test$"))
     return()
   endif()
   if(target STREQUAL carrier)
@@ -139,7 +139,7 @@ function(kashi_room place)
   target_include_directories(kashi_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
-  if(ROOM_O2 AND NOT KASHI_PRECOMPILED_HEADERS)  # precompiled headers are made with the flags of kashi_base
+  if(ROOM_O2 AND (NOT KASHI_PRECOMPILED_HEADERS OR KASHI_PRECOMPILED_HEADERS STREQUAL "TESTS"))  # precompiled headers are made with the flags of kashi_base
     kashi_optimise(kashi_${name} -O2 "")
   endif()
   kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})

@@ -1,6 +1,9 @@
 # What ./dev does with packages.txt, on Debian: which packages of a group are missing, and installing them. ./dev
 # sources it; it needs `die` and `step` of there.
 
+# This file changes when packages are installed or removed. On other systems there is none.
+readonly PACKAGE_DATABASE=${DPKG_ADMINDIR:-/var/lib/dpkg}/status
+
 # packages_of GROUP…: the packages of these [group] headings in packages.txt.
 packages_of() {
   local line group=

@@ -23,20 +23,29 @@ help_python() {
   cat <<'EOF'
 ./dev python [PYTEST-OPTION…]
 Builds the Python package into build/python/ and runs its tests, or those that the options of pytest select.
-It installs python/requirements-test.txt into .venv/ from PyPI. ./dev test runs the same tests among all others.
+It installs python/requirements-test.txt into .venv/ from PyPI, and lets .venv/bin/python import the package from
+build/python/. ./dev test runs the same tests among all others.
 EOF
 }
 verb_python() {
-  install_packages build cpu python
+  install_packages build mpi python
   prepare_python
   configure release "${PYTHON_OPTIONS[@]}"
   step "build the Python package" build_preset release _kashi _kashi_stub
+  if [[ -x .venv/bin/python ]]; then let_venv_import "$PWD/build/python"; fi
   step "test the Python package" env PYTHONPATH=build/python .venv/bin/python -m pytest -q python/tests "$@"
+}
+
+# let_venv_import FOLDER: the Python of .venv finds packages there.
+let_venv_import() {
+  local packages
+  packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  printf '%s\n' "$1" >"$packages/kashi-build.pth"
 }
 
 # fuzz_python SECONDS: runs python/tests/fuzz_binding.py with sanitizers, in the build of ./dev fuzz.
 fuzz_python() {
-  install_packages build cpu test check python
+  install_packages build mpi test check python
   prepare_python
   ((${#PYTHON_OPTIONS[@]} > 1)) || return 0
   configure fuzz "${PYTHON_OPTIONS[@]}"
@@ -54,7 +63,7 @@ libraries that they need, but for those of manylinux_2_36: Debian 12 or newer, U
 EOF
 }
 verb_wheel() {
-  install_packages build cpu python
+  install_packages build mpi python
   prepare_python
   ((${#PYTHON_OPTIONS[@]} > 1)) || die "wheel: .venv is needed"
   build_release "${PYTHON_OPTIONS[@]}"

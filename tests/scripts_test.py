@@ -21,6 +21,7 @@ import check_documents  # noqa: E402
 import count_tests  # noqa: E402
 import documents_test  # noqa: E402
 import golden  # noqa: E402
+import readme_test  # noqa: E402
 
 # Stands in for the command: `echo WORDS`, `cat` (standard input), `copy FROM TO`, `fail`.
 FAKE_KASHI = r"""#!/usr/bin/env python3
@@ -292,19 +293,60 @@ class ReferencesTest(unittest.TestCase):
         self.assertEqual(check_documents.check(ROOT), [])
 
 
+README = """# Thing
+## Install
+```
+./dev demo    # all
+apt-get install ./x.deb
+```
+## In C++
+`a.txt`:
+
+```cmake
+hello
+```
+
+```
+$ cat a.txt >b.txt
+$ cat b.txt
+hello
+```
+## In Python
+```python
+>>> [1,
+...  2]
+[1, 2]
+```
+"""
+
+
+class ReadersTest(unittest.TestCase):
+    """readme_test.py does what a README says, and sees what is wrong."""
+
+    def test_install(self):
+        self.assertEqual(readme_test.install_commands(README), ["./dev demo", "apt-get install ./x.deb"])
+
+    def test_the_program(self):
+        self.assertEqual(readme_test.try_program(README, None), [])
+        for right, wrong in [("hello\n```\n\n", "hallo\n```\n\n"), ("$ cat b.txt", "$ cat c.txt"), ("`a.txt`", "`c.txt`")]:
+            with self.subTest(wrong=wrong):
+                self.assertIn(right, README)
+                self.assertEqual(len(readme_test.try_program(README.replace(right, wrong, 1), None)), 1)
+
+    def test_the_session(self):
+        self.assertEqual(readme_test.try_session(README, sys.executable), [])
+        for right, wrong in [("[1, 2]\n", "[1, 3]\n"), (">>> [1", ">>> [x"), (">>> ", "")]:
+            with self.subTest(wrong=wrong):
+                self.assertEqual(len(readme_test.try_session(README.replace(right, wrong, 1), sys.executable)), 1)
+
+    def test_the_readme_has_what_is_tried(self):
+        text = (ROOT / "README.md").read_text()
+        self.assertEqual(set(readme_test.files_of_program(text)), {"CMakeLists.txt", "app.cc"})
+        self.assertTrue(any(shown for _, shown in readme_test.session_of_program(text)))
+        self.assertIn("./dev demo", readme_test.install_commands(text))
+
+
 class ReadmeTest(unittest.TestCase):
-    def block(self, language):
-        blocks = documents_test.find_blocks((ROOT / "README.md").read_text().split("\n"))
-        found = [block.lines for block in blocks if block.information == language]
-        self.assertEqual(len(found), 1, language)
-        return found[0]
-
-    def test_its_program_is_the_one_that_is_compiled(self):
-        self.assertEqual("\n".join(self.block("cpp")) + "\n", (ROOT / "tests/install/app.cc").read_text())
-        compiled = (ROOT / "tests/install/CMakeLists.txt").read_text().split("\n")
-        for line in self.block("cmake"):
-            self.assertIn(line, compiled)
-
     def test_the_examples_of_the_api_are_compiled(self):
         blocks = documents_test.find_blocks((ROOT / "docs/api.md").read_text().split("\n"))
         examples = [block.lines for block in blocks if block.information == "cpp"]
