@@ -15,7 +15,7 @@ verb_fuzz() {
   if [[ -z $only || $only == engines ]]; then fuzz_engines "$seconds"; fi
   if [[ -z $only || $only == fuzz_binding ]]; then fuzz_python "$seconds"; fi
   [[ $only != engines && $only != fuzz_binding ]] || return 0
-  install_packages build test check
+  install_packages build mpi test check
   configure fuzz
   step "build fuzzers" build_preset fuzz fuzzers
   mapfile -t targets < <(find fuzz -maxdepth 1 -name "${only:-*_fuzz}.cc" -printf '%f\n' | sed 's/\.cc$//' | sort)
@@ -24,7 +24,7 @@ verb_fuzz() {
 }
 # fuzz_engines SECONDS
 fuzz_engines() {
-  install_packages build test
+  install_packages build mpi test
   configure release
   if [[ $(cmake --build build --target help) != *kashi_compare_engines* ]]; then
     printf '\n== engines: skipped: this build has no compiled engine, or no tests\n'

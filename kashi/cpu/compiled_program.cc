@@ -18,6 +18,7 @@
 #include "kashi/cpu/passes/fuse.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/cpu/passes/keep_excess_precision.h"
+#include "kashi/cpu/passes/mask_updates.h"
 #include "kashi/cpu/passes/orient_dots.h"
 #include "kashi/cpu/passes/split_reductions.h"
 #include "kashi/cpu/passes/unroll_loops.h"
@@ -131,6 +132,7 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get()));
   KASHI_RETURN_IF_ERROR(UnrollLoops(module_.get()));
   KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
+  KASHI_RETURN_IF_ERROR(MaskUpdates(module_.get()));
   KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
   KASHI_RETURN_IF_ERROR(UnrollWindows(module_.get()));
   KASHI_RETURN_IF_ERROR(SplitReductions(module_.get()));

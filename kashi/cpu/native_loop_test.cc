@@ -150,6 +150,132 @@ TEST(NativeLoopTest, ReadsMemoryInOrder) {
                0);
 }
 
+constexpr absl::string_view kElements =
+    ", update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=";
+
+// JAX's x.at[i].set(x[i - 1]): places beyond the array are left out, not cut.
+TEST(NativeLoopTest, ScattersToLargeArraysInPlace) {
+  const std::string read_and_set = absl::StrCat(R"(k = s32[] constant(3)
+  m = s32[] subtract(i, k)
+  at = s32[1] reshape(m)
+  y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  u = f32[] reshape(y)
+  next = f32[1000] scatter(x, at, u))",
+                                                kElements, "0, to_apply=add");
+  ExpectNative(Loop("f32[1000]", read_and_set, 1500));
+  const std::string three = absl::StrCat(R"(at = s32[3,1] constant({{990}, {-1}, {990}})
+  wide = s32[3,1] broadcast(i), dimensions={}
+  places = s32[3,1] add(at, wide)
+  u = s32[3] gather(x, places), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+  v = s32[3] constant({5, 6, 7})
+  w = s32[3] add(u, v)
+  next = s32[1000] scatter(x, places, w))",
+                                         kElements, "1, to_apply=plus");
+  ExpectNative(absl::StrCat("plus { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n",
+                            Loop("s32[1000]", three, 30).substr(std::string("HloModule m\n").size())));
+  // Rows and columns; a window that reaches beyond the array is left out as a whole.
+  for (const char* numbers : {"inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=0",
+                              "inserted_window_dims={0}, scatter_dims_to_operand_dims={1}, index_vector_dim=0",
+                              "inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, index_vector_dim=0"}) {
+    ExpectNative(Loop("f32[40,40]",
+                      absl::StrCat(R"(at = s32[1] reshape(j)
+  y = f32[1,5] slice(x), slice={[7:8],[3:13:2]}
+  v = f32[5] reshape(y)
+  g = f32[5] gather(x, at), offset_dims={0}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1,5}
+  u = f32[5] add(g, v)
+  next = f32[40,40] scatter(x, at, u), update_window_dims={0}, to_apply=add, )",
+                                   numbers),
+                      50));
+  }
+}
+
+// An index of two components, batches, and unsigned indices.
+TEST(NativeLoopTest, FindsWindowsByAllDimensionNumbers) {
+  ExpectNative(Loop("f32[20,50]", R"(a = s32[1] reshape(i)
+  b = s32[1] reshape(j)
+  at = s32[2] concatenate(b, a), dimensions={0}
+  u = f32[2,3] gather(x, at), offset_dims={0,1}, collapsed_slice_dims={}, start_index_map={1,0}, index_vector_dim=0, slice_sizes={2,3}
+  v = f32[3,2] transpose(u), dimensions={1,0}
+  next = f32[20,50] scatter(x, at, v), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=add)",
+                    60));
+  ExpectNative(Loop("f32[4,50]", R"(wide = s32[4] broadcast(i), dimensions={}
+  offsets = s32[4] constant({0, -2, 45, 3})
+  at = s32[4] add(wide, offsets)
+  u = f32[4] gather(x, at), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,1}
+  next = f32[4,50] scatter(x, at, u), update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=1, to_apply=add)",
+                    12));
+  for (const char* type : {"u8", "u32", "u64", "s8", "s64"}) {
+    ExpectNative(Loop("f32[100]",
+                      absl::StrCat("m = s32[] subtract(i, one)\n d = ", type, "[] convert(m)\n at = ", type,
+                                   "[1] reshape(d)\n c = f32[] constant(2)\n next = f32[100] scatter(x, at, c)",
+                                   kElements, "0, to_apply=add"),
+                      150));
+  }
+}
+
+// The same in registers.
+TEST(NativeLoopTest, ScattersToSmallArrays) {
+  ExpectNative(Loop("f32[5]", absl::StrCat(R"(at = s32[2,1] constant({{1}, {-2}})
+  wide = s32[2,1] broadcast(i), dimensions={}
+  places = s32[2,1] add(at, wide)
+  u = f32[2] gather(x, places), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+  next = f32[5] scatter(x, places, u))",
+                                           kElements, "1, to_apply=add")));
+  ExpectNative(
+      Loop("f32[1]", absl::StrCat("at = s32[1] reshape(i)\n c = f32[] constant(2)\n next = f32[1] scatter(x, at, c)",
+                                  kElements, "0, to_apply=add")));
+}
+
+// Branches may update what they get. One that reads what another instruction has written is the evaluator's.
+TEST(NativeLoopTest, BranchesUpdateLargeArraysInPlace) {
+  const std::string branches = R"(HloModule m
+twice { s = (s32[], s32[100]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = s32[100] get-tuple-element(s), index=1
+  y = s32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  z = s32[1] add(y, y)
+  ROOT u = s32[100] dynamic-update-slice(x, z, i) }
+same { s = (s32[], s32[100]) parameter(0)
+  ROOT x = s32[100] get-tuple-element(s), index=1 }
+)";
+  const auto with = [&](absl::string_view body) {
+    return absl::StrCat(branches, Loop("s32[100]", body, 50).substr(std::string("HloModule m\n").size()));
+  };
+  ExpectNative(with(R"(two = s32[] constant(2)
+  r = s32[] remainder(i, two)
+  is_odd = pred[] compare(r, one), direction=EQ
+  both = (s32[], s32[100]) tuple(j, x)
+  c = s32[100] conditional(is_odd, both, both), true_computation=twice, false_computation=same
+  y = s32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
+  next = s32[100] dynamic-update-slice(c, y, zero))"));
+  ExpectNative(with(R"(c1 = s32[1] constant({1})
+  u = s32[100] dynamic-update-slice(x, c1, i)
+  y = s32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
+  k = s32[] reshape(y)
+  both = (s32[], s32[100]) tuple(k, x)
+  next = s32[100] conditional(k, both, both), branch_computations={twice, same})"),
+               0);
+}
+
+// where(condition, x, x.at[i].set(…)): nothing goes through the whole array.
+TEST(NativeLoopTest, MasksUpdatesThatAScalarChooses) {
+  ExpectNative(Loop("f32[100]",
+                    absl::StrCat(R"(two = s32[] constant(2)
+  r = s32[] remainder(i, two)
+  p = pred[] compare(r, one), direction=EQ
+  wide = pred[100] broadcast(p), dimensions={}
+  at = s32[1] reshape(i)
+  y = f32[1] dynamic-slice(x, j), dynamic_slice_sizes={1}
+  v = f32[] reshape(y)
+  a = f32[100] scatter(x, at, v))",
+                                 kElements, R"(0, to_apply=add
+  b = f32[100] dynamic-update-slice(a, y, zero)
+  c = f32[100] select(wide, b, x)
+  d = f32[100] dynamic-update-slice(c, y, j)
+  next = f32[100] select(wide, c, d))"),
+                    50));
+}
+
 TEST(NativeLoopTest, TakesWhatOthersUseToo) {
   ExpectNative(R"(HloModule m
 condition { s = (s32[], f32[100], f32[100], f32[2]) parameter(0)

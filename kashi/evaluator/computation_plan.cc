@@ -1,5 +1,6 @@
 #include "kashi/evaluator/computation_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -10,6 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/in_place_order.h"
 #include "kashi/evaluator/transfer_order.h"
 #include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/work.h"
@@ -88,7 +90,7 @@ class PlanBuilder {
   absl::StatusOr<ComputationPlan> Build() {
     plan_.steps.reserve(needed_.size());
     for (const HloInstruction* instruction : Order()) {
-      if (needed_.contains(instruction) && !step_of_.contains(instruction)) Add(instruction);
+      if (!step_of_.contains(instruction)) Add(instruction);
     }
     if (plan_.steps.size() != needed_.size()) {
       return InvalidArgument("Computation %s has no valid order of its instructions", computation_.name());
@@ -101,8 +103,11 @@ class PlanBuilder {
  private:
   std::vector<HloInstruction*> Order() const {
     const HloModule* const module = computation_.parent();
-    if (module == nullptr) return OrderForOverlap(computation_.MakeInstructionPostOrder(), /*is_schedule=*/false);
-    return OrderForOverlap(module->InstructionOrder(computation_), module->has_schedule());
+    std::vector<HloInstruction*> order =
+        module == nullptr ? computation_.MakeInstructionPostOrder() : module->InstructionOrder(computation_);
+    order = OrderForOverlap(order, module != nullptr && module->has_schedule());
+    order.erase(std::remove_if(order.begin(), order.end(), [&](auto* x) { return !needed_.contains(x); }), order.end());
+    return OrderUsesBeforeInPlaceUpdates(std::move(order), computation_.root_instruction()).order;
   }
 
   void Add(const HloInstruction* first) {

@@ -58,9 +58,10 @@ struct ComputationPlanStep {
 struct ComputationPlan {
   using Step = ComputationPlanStep;
 
-  // The order is that of OrderForOverlap (transfer_order.h), with two differences. Only instructions that the root
-  // needs are included. And each get-tuple-element comes directly after its operand. So the tuple is freed before its
-  // elements are used, the elements are unique, and loops can update them in place.
+  // The order is that of OrderForOverlap (transfer_order.h), with three differences. Only instructions that the root
+  // needs are included. Uses of a value come before its update in place where they can (in_place_order.h). And each
+  // get-tuple-element comes directly after its operand. So the tuple is freed early: its elements are unique when
+  // they are used, and loops can update them in place.
   std::vector<Step> steps;
   int32_t root = 0;
 };

@@ -92,20 +92,24 @@ bool CanReduce(const HloInstruction& instruction) {
   return has_types && (root.IsTuple() ? root.tuple_shapes().size() : 1) == count;
 }
 
-bool CanScatter(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kScatter || instruction.HasControlDependencies()) return false;
+bool IsPlainScatter(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kScatter || instruction.HasControlDependencies() ||
+      instruction.operand_count() != 3) {
+    return false;
+  }
   const HloComputation& combiner = *instruction.to_apply();
   const PrimitiveType type = instruction.shape().element_type();
   const auto has_type = [&](const HloInstruction* x) { return x->shape().element_type() == type; };
-  if (instruction.operand_count() != 3 || !IsScalarComputation(combiner) ||
-      !combiner.root_instruction()->shape().IsArray() || !has_type(combiner.root_instruction()) ||
-      !absl::c_all_of(combiner.parameter_instructions(), has_type) || !has_type(instruction.operand(0)) ||
-      !has_type(instruction.operand(2)) ||
-      !primitive_util::IsIntegralType(instruction.operand(1)->shape().element_type())) {
-    return false;
-  }
-  if (!absl::c_all_of(instruction.operands(), [](auto* x) { return IsPlainArray(x->shape()); })) return false;
-  return absl::c_all_of(instruction.scatter_dimension_numbers().update_window_dims(),
+  return IsScalarComputation(combiner) && combiner.root_instruction()->shape().IsArray() &&
+         has_type(combiner.root_instruction()) && absl::c_all_of(combiner.parameter_instructions(), has_type) &&
+         has_type(instruction.operand(0)) && has_type(instruction.operand(2)) &&
+         primitive_util::IsIntegralType(instruction.operand(1)->shape().element_type()) &&
+         absl::c_all_of(instruction.operands(), [](auto* x) { return IsPlainArray(x->shape()); });
+}
+
+bool CanScatter(const HloInstruction& instruction) {
+  return IsPlainScatter(instruction) &&
+         absl::c_all_of(instruction.scatter_dimension_numbers().update_window_dims(),
                         [&](int64_t d) { return instruction.operand(2)->shape().dimensions(d) == 1; });
 }
 

@@ -13,7 +13,9 @@ namespace kashi::internal {
 
 // A reduce that a kernel can compute: all types are those of its computation, and no array is empty or dynamic.
 bool CanReduce(const HloInstruction& instruction);
-// A scatter that a kernel can compute: its windows have one element.
+// A scatter of plain arrays of one element type, by a computation on scalars of that type.
+bool IsPlainScatter(const HloInstruction& instruction);
+// One that a kernel can compute: its windows have one element.
 bool CanScatter(const HloInstruction& instruction);
 
 // Whether the operand is an array with the sizes of the result. The result of an operation that reads element i of its

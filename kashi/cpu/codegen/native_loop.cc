@@ -2,13 +2,15 @@
 
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/cpu/codegen/small_array.h"
+#include "kashi/cpu/codegen/small_windows.h"
+#include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/in_place_order.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi::internal {
@@ -17,7 +19,7 @@ namespace {
 constexpr int64_t kMostInstructions = 4000;  // of one function
 constexpr int kMostNested = 32;              // loops and conditionals within each other
 
-// One array: in registers, or in memory. `version` counts the writes to the memory.
+// One array: in registers, or in memory, which has had this value since the write with number `version`.
 struct Part {
   llvm::Value* registers = nullptr;
   llvm::Value* memory = nullptr;
@@ -60,12 +62,19 @@ class LoopEmitter {
   std::optional<Parts> EmitLoop(const HloInstruction& loop, const Parts& initial);
   std::optional<Parts> EmitConditional(const HloInstruction& conditional, const Values& values);
   std::optional<Parts> EmitArray(const HloInstruction& instruction, const Values& values);
-  std::optional<Parts> ReadSlice(const HloInstruction& slice, const Values& values);
-  std::optional<Parts> WriteSlice(const HloInstruction& update, const Values& values);
+  std::optional<Parts> EmitOnMemory(const HloInstruction& instruction, const Part& memory, const Values& values);
+  std::optional<Parts> ReadSlice(const HloInstruction& slice, const Part& memory, const Values& values);
+  std::optional<Parts> ReadStaticSlice(const HloInstruction& slice, const Part& memory, const Values& values);
+  std::optional<Parts> WriteSlice(const HloInstruction& update, const Part& memory, const Values& values);
+  std::optional<Parts> ReadWindows(const HloInstruction& gather, const Part& memory, const Values& values);
+  std::optional<Parts> WriteWindows(const HloInstruction& scatter, const Part& memory, const Values& values);
+  std::optional<Parts> KeepMemory(const HloInstruction& instruction, const Part& memory, const Values& values);
   std::vector<llvm::Value*> IndicesOf(const HloInstruction& instruction, int first_start, const Shape& slice,
                                       const Values& values);
 
   bool IsCurrent(const Part& part) const { return part.memory == nullptr || versions_.at(part.memory) == part.version; }
+  Part Written(const Part& part) { return {nullptr, part.memory, versions_[part.memory] = ++writes_}; }
+  bool JoinBranch(const Parts& parts, llvm::BasicBlock* end, unsigned count, Parts* result);
   llvm::BasicBlock* NewBlock(const char* name) {
     return llvm::BasicBlock::Create(function_->getContext(), name, function_);
   }
@@ -75,24 +84,13 @@ class LoopEmitter {
   llvm::IRBuilder<> ir_;
   llvm::Function* function_;
   LaneBuilder lanes_;
-  absl::flat_hash_map<llvm::Value*, int64_t> versions_;
+  using Versions = absl::flat_hash_map<llvm::Value*, int64_t>;
+  Versions versions_;   // of each memory, now
+  int64_t writes_ = 0;  // so far: a number is never used again
   std::vector<const HloInstruction*> loops_;
   int64_t instructions_ = 0;
   int nested_ = 0;
 };
-
-// Operands first. What needs memory that is written comes last: all else reads the memory as it was.
-std::vector<HloInstruction*> WritesLast(const HloComputation& computation) {
-  std::vector<HloInstruction*> order = computation.MakeInstructionPostOrder();
-  absl::flat_hash_set<const HloInstruction*> late;
-  for (const HloInstruction* x : order) {
-    const bool writes = x->opcode() == HloOpcode::kDynamicUpdateSlice && !IsSmallArray(x->shape());
-    const bool may_write = x->opcode() == HloOpcode::kWhile;
-    if (writes || may_write || absl::c_any_of(x->operands(), [&](auto* y) { return late.contains(y); })) late.insert(x);
-  }
-  absl::c_stable_partition(order, [&](const HloInstruction* x) { return !late.contains(x); });
-  return order;
-}
 
 std::optional<Parts> LoopEmitter::EmitComputation(const HloComputation& computation, const Parts& arguments) {
   instructions_ += computation.instruction_count();
@@ -101,7 +99,9 @@ std::optional<Parts> LoopEmitter::EmitComputation(const HloComputation& computat
   }
   ++nested_;
   Values values;
-  for (const HloInstruction* instruction : WritesLast(computation)) {
+  const InPlaceOrder order =
+      OrderUsesBeforeInPlaceUpdates(computation.MakeInstructionPostOrder(), computation.root_instruction());
+  for (const HloInstruction* instruction : order.order) {
     if (instruction->HasControlDependencies()) return std::nullopt;
     std::optional<Parts> parts = Emit(*instruction, arguments, values);
     if (!parts.has_value()) return std::nullopt;
@@ -135,13 +135,30 @@ std::optional<Parts> LoopEmitter::EmitArray(const HloInstruction& instruction, c
     operands.push_back(part.registers);
     if (part.memory == nullptr) continue;
     if (operands.size() > 1 || !IsCurrent(part)) return std::nullopt;
-    if (instruction.opcode() == HloOpcode::kDynamicSlice) return ReadSlice(instruction, values);
-    if (instruction.opcode() == HloOpcode::kDynamicUpdateSlice) return WriteSlice(instruction, values);
-    return std::nullopt;
+    return EmitOnMemory(instruction, part, values);
   }
   if (!CanEmitSmallArray(instruction)) return std::nullopt;
   llvm::Value* value = EmitSmallArray(lanes_, instruction, operands);
   return value == nullptr ? std::nullopt : std::make_optional(Parts{{value}});
+}
+
+// Of an operation whose first operand is in memory, and has not been written since. All others are in registers.
+std::optional<Parts> LoopEmitter::EmitOnMemory(const HloInstruction& instruction, const Part& memory,
+                                               const Values& values) {
+  using Emitter = std::optional<Parts> (LoopEmitter::*)(const HloInstruction&, const Part&, const Values&);
+  static constexpr std::pair<HloOpcode, Emitter> kEmitters[] = {
+      {HloOpcode::kDynamicSlice, &LoopEmitter::ReadSlice}, {HloOpcode::kSlice, &LoopEmitter::ReadStaticSlice},
+      {HloOpcode::kGather, &LoopEmitter::ReadWindows},     {HloOpcode::kDynamicUpdateSlice, &LoopEmitter::WriteSlice},
+      {HloOpcode::kScatter, &LoopEmitter::WriteWindows},   {HloOpcode::kReshape, &LoopEmitter::KeepMemory},
+      {HloOpcode::kCopy, &LoopEmitter::KeepMemory},
+  };
+  for (int64_t i = 1; i < instruction.operand_count(); ++i) {
+    if (values.at(instruction.operand(i))[0].registers == nullptr) return std::nullopt;
+  }
+  for (const auto& [opcode, emitter] : kEmitters) {
+    if (opcode == instruction.opcode()) return (this->*emitter)(instruction, memory, values);
+  }
+  return std::nullopt;
 }
 
 std::vector<llvm::Value*> LoopEmitter::IndicesOf(const HloInstruction& instruction, int first_start, const Shape& slice,
@@ -154,23 +171,56 @@ std::vector<llvm::Value*> LoopEmitter::IndicesOf(const HloInstruction& instructi
   return SliceIndices(lanes_, instruction.operand(0)->shape().dimensions(), slice.dimensions(), starts, type);
 }
 
-std::optional<Parts> LoopEmitter::ReadSlice(const HloInstruction& slice, const Values& values) {
-  if (!IsSmallArray(slice.shape()) || slice.shape().element_type() != slice.operand(0)->shape().element_type()) {
+std::optional<Parts> LoopEmitter::ReadSlice(const HloInstruction& slice, const Part& memory, const Values& values) {
+  if (!IsSmallArray(slice.shape()) || !HasStartsOfOneType(slice, 1) ||
+      slice.shape().element_type() != slice.operand(0)->shape().element_type()) {
     return std::nullopt;
   }
   const std::vector<llvm::Value*> indices = IndicesOf(slice, 1, slice.shape(), values);
-  llvm::Value* memory = values.at(slice.operand(0))[0].memory;
-  return Parts{{LoadSmallElements(lanes_, slice.shape(), memory, indices)}};
+  return Parts{{LoadSmallElements(lanes_, slice.shape(), memory.memory, indices)}};
 }
 
-std::optional<Parts> LoopEmitter::WriteSlice(const HloInstruction& update, const Values& values) {
+std::optional<Parts> LoopEmitter::ReadStaticSlice(const HloInstruction& slice, const Part& memory, const Values&) {
+  const Shape& array = slice.operand(0)->shape();
+  if (!IsSmallArray(slice.shape()) || slice.shape().element_type() != array.element_type()) return std::nullopt;
+  const DimensionVector strides = RowMajorStrides(array.dimensions());
+  std::vector<llvm::Value*> indices;
+  for (int64_t i = 0; i < ShapeUtil::ElementsIn(slice.shape()); ++i) {
+    const std::vector<int64_t> coordinates = SmallCoordinates(i, slice.shape().dimensions());
+    int64_t index = 0;
+    for (size_t d = 0; d < coordinates.size(); ++d) {
+      index += (slice.slice_starts(d) + coordinates[d] * slice.slice_strides(d)) * strides[d];
+    }
+    indices.push_back(ir_.getInt64(index));
+  }
+  return Parts{{LoadSmallElements(lanes_, slice.shape(), memory.memory, indices)}};
+}
+
+std::optional<Parts> LoopEmitter::WriteSlice(const HloInstruction& update, const Part& memory, const Values& values) {
   const Shape& slice = update.operand(1)->shape();
-  const Part& part = values.at(update.operand(1))[0];
-  if (part.registers == nullptr || slice.element_type() != update.shape().element_type()) return std::nullopt;
+  if (!HasStartsOfOneType(update, 2) || slice.element_type() != update.shape().element_type()) return std::nullopt;
   const std::vector<llvm::Value*> indices = IndicesOf(update, 2, slice, values);
-  llvm::Value* memory = values.at(update.operand(0))[0].memory;
-  StoreSmallElements(lanes_, slice, part.registers, memory, indices);
-  return Parts{{nullptr, memory, ++versions_[memory]}};
+  StoreSmallElements(lanes_, slice, values.at(update.operand(1))[0].registers, memory.memory, indices);
+  return Parts{Written(memory)};
+}
+
+std::optional<Parts> LoopEmitter::ReadWindows(const HloInstruction& gather, const Part& memory, const Values& values) {
+  if (!CanEmitSmallGather(gather)) return std::nullopt;
+  llvm::Value* indices = values.at(gather.operand(1))[0].registers;
+  return Parts{{EmitGatherFromMemory(lanes_, gather, memory.memory, indices)}};
+}
+
+std::optional<Parts> LoopEmitter::WriteWindows(const HloInstruction& scatter, const Part& memory,
+                                               const Values& values) {
+  if (!CanEmitSmallScatter(scatter)) return std::nullopt;
+  EmitScatterToMemory(lanes_, scatter, memory.memory, values.at(scatter.operand(1))[0].registers,
+                      values.at(scatter.operand(2))[0].registers);
+  return Parts{Written(memory)};
+}
+
+std::optional<Parts> LoopEmitter::KeepMemory(const HloInstruction& instruction, const Part& memory, const Values&) {
+  if (instruction.shape().element_type() != instruction.operand(0)->shape().element_type()) return std::nullopt;
+  return Parts{memory};
 }
 
 void LoopEmitter::ReturnIf(llvm::Value* condition, int32_t result) {
@@ -262,25 +312,46 @@ std::optional<Parts> LoopEmitter::EmitConditional(const HloInstruction& conditio
   for (int i = 0; i + 1 < count; ++i) {
     choice->addCase(is_pred ? ir_.getInt1(i == 0) : ir_.getInt32(static_cast<uint32_t>(i)), begins[i]);
   }
-  std::vector<llvm::PHINode*> phis;
+  const Versions before = versions_;
+  Versions written;  // by any branch
+  Parts result;
   for (int i = 0; i < count; ++i) {
     ir_.SetInsertPoint(begins[i]);
-    const auto versions = versions_;
+    versions_ = before;
     const std::optional<Parts> parts =
         EmitComputation(*conditional.branch_computation(i), values.at(conditional.operand(1 + i)));
-    if (!parts.has_value() || versions_ != versions) return std::nullopt;
+    if (!parts.has_value()) return std::nullopt;
     llvm::BasicBlock* end = ir_.GetInsertBlock();
     ir_.CreateBr(after);
     ir_.SetInsertPoint(after);
-    for (size_t k = 0; k < parts->size(); ++k) {
-      if ((*parts)[k].registers == nullptr) return std::nullopt;
-      if (i == 0) phis.push_back(ir_.CreatePHI((*parts)[k].registers->getType(), static_cast<unsigned>(count)));
-      phis[k]->addIncoming((*parts)[k].registers, end);
+    if (!JoinBranch(*parts, end, static_cast<unsigned>(count), &result)) return std::nullopt;
+    for (const auto& [memory, version] : versions_) {
+      if (version != before.at(memory)) written[memory] = version;
     }
   }
-  Parts result;
-  for (llvm::PHINode* phi : phis) result.push_back({phi});
+  versions_ = before;
+  for (auto& [memory, version] : written) versions_[memory] = ++writes_;
+  for (Part& part : result) {
+    if (part.memory != nullptr) part.version = versions_.at(part.memory);
+  }
   return result;
+}
+
+// Adds what a branch gives to the phis of the result; the first branch makes them. Memory must be the same for all
+// branches, and each must leave its last value there.
+bool LoopEmitter::JoinBranch(const Parts& parts, llvm::BasicBlock* end, unsigned count, Parts* result) {
+  const bool is_first = result->empty();
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const Part& part = parts[k];
+    if (!IsCurrent(part)) return false;
+    if (is_first) {
+      const bool is_memory = part.registers == nullptr;
+      result->push_back(is_memory ? part : Part{ir_.CreatePHI(part.registers->getType(), count)});
+    }
+    if ((*result)[k].memory != part.memory) return false;
+    if (part.memory == nullptr) llvm::cast<llvm::PHINode>((*result)[k].registers)->addIncoming(part.registers, end);
+  }
+  return true;
 }
 
 bool LoopEmitter::EmitFunction(const HloInstruction& loop, NativeLoop* result) {

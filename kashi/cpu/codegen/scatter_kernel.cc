@@ -14,7 +14,7 @@
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/loop_builder.h"
-#include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/cpu/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
 
 namespace kashi::internal {
@@ -41,7 +41,7 @@ class ScatterKernelEmitter {
       ir_.SetInsertPoint(apply);
       const PrimitiveType type = scatter_.shape().element_type();
       llvm::Value* before = lanes.LoadScalar(type, builder_.results[0], place.linear, /*is_invariant=*/false);
-      llvm::Value* result = Combined(lanes, before, update);
+      llvm::Value* result = EmitCombined(lanes, scatter_, before, update);
       lanes.StoreConsecutive(type, result, builder_.results[0], place.linear);
       ir_.CreateBr(after);
       ir_.SetInsertPoint(after);
@@ -49,13 +49,6 @@ class ScatterKernelEmitter {
   }
 
  private:
-  // The update is a value of its own: not a product that is rounded only with the sum.
-  llvm::Value* Combined(const LaneBuilder& lanes, llvm::Value* before, llvm::Value* update) {
-    const llvm::IRBuilderBase::FastMathFlagGuard guard(ir_);
-    ir_.clearFastMathFlags();
-    return EmitScalarComputation(lanes, *scatter_.to_apply(), {before, update})[0];
-  }
-
   struct Place {
     llvm::Value* linear;  // in the operand, i64
     llvm::Value* is_inside;

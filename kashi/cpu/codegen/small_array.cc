@@ -12,6 +12,7 @@
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/cpu/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/literal/literal_util.h"
@@ -23,39 +24,20 @@ int LaneCount(const Shape& shape) {
   return static_cast<int>(absl::bit_ceil(static_cast<uint64_t>(ShapeUtil::ElementsIn(shape))));
 }
 
-// The coordinates of element number `linear`.
-std::vector<int64_t> CoordinatesOf(int64_t linear, absl::Span<const int64_t> sizes) {
-  std::vector<int64_t> coordinates(sizes.size());
-  for (size_t i = sizes.size(); i-- > 0; linear /= sizes[i]) coordinates[i] = linear % sizes[i];
-  return coordinates;
-}
-
 llvm::Value* Element(const LaneBuilder& lanes, llvm::Value* array, llvm::Value* i) {
-  return array->getType()->isVectorTy() ? lanes.ir().CreateExtractElement(array, i) : array;
+  return SmallElement(lanes.ir(), array, i);
 }
 llvm::Value* Element(const LaneBuilder& lanes, llvm::Value* array, int64_t i) {
   return Element(lanes, array, lanes.ir().getInt64(static_cast<uint64_t>(i)));
-}
-
-// A vector of scalars; the lanes beyond repeat the last one.
-llvm::Value* FromElements(const LaneBuilder& lanes, const Shape& shape, absl::Span<llvm::Value* const> elements) {
-  const LaneBuilder small = SmallLanes(lanes, shape);
-  if (small.lanes() == 1) return elements[0];
-  llvm::Value* vector = llvm::PoisonValue::get(small.Register(shape.element_type()));
-  for (int i = 0; i < small.lanes(); ++i) {
-    llvm::Value* element = elements[std::min<size_t>(i, elements.size() - 1)];
-    vector = lanes.ir().CreateInsertElement(vector, element, static_cast<uint64_t>(i));
-  }
-  return vector;
 }
 
 llvm::Value* EmitConstant(const LaneBuilder& lanes, const Shape& shape, const Literal& literal) {
   const LaneBuilder one = lanes.WithLanes(1);
   std::vector<llvm::Value*> elements;
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(shape); ++i) {
-    elements.push_back(EmitLiteralElement(one, literal, CoordinatesOf(i, shape.dimensions())));
+    elements.push_back(EmitLiteralElement(one, literal, SmallCoordinates(i, shape.dimensions())));
   }
-  return FromElements(lanes, shape, elements);
+  return SmallFromElements(lanes, shape, elements);
 }
 
 llvm::Value* EmitElementwise(const LaneBuilder& lanes, const HloInstruction& instruction,
@@ -101,7 +83,7 @@ llvm::Value* EmitMovement(const LaneBuilder& lanes, const HloInstruction& moveme
   }
   std::vector<llvm::Value*> elements;
   for (int32_t number : numbers->data<int32_t>()) elements.push_back(sources[number]);
-  return FromElements(lanes, movement.shape(), elements);
+  return SmallFromElements(lanes, movement.shape(), elements);
 }
 
 // Elements are combined in row-major order.
@@ -113,7 +95,7 @@ llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
   const DimensionVector strides = RowMajorStrides(reduce.shape().dimensions());
   std::vector<llvm::Value*> sums(ShapeUtil::ElementsIn(reduce.shape()), operands[1]);
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(array); ++i) {
-    const std::vector<int64_t> coordinates = CoordinatesOf(i, array.dimensions());
+    const std::vector<int64_t> coordinates = SmallCoordinates(i, array.dimensions());
     int64_t result = 0, kept = 0;
     for (int64_t d = 0; d < static_cast<int64_t>(coordinates.size()); ++d) {
       if (!absl::c_linear_search(reduce.dimensions(), d)) result += coordinates[d] * strides[kept++];
@@ -121,7 +103,7 @@ llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
     sums[result] = EmitScalarComputation(one, *reduce.to_apply(), {sums[result], Element(lanes, operands[0], i)})[0];
   }
   for (llvm::Value*& sum : sums) sum = lanes.WithLanes(1).Round(reduce.shape().element_type(), sum);
-  return FromElements(lanes, reduce.shape(), sums);
+  return SmallFromElements(lanes, reduce.shape(), sums);
 }
 
 llvm::Value* EmitDynamicSlice(const LaneBuilder& lanes, const HloInstruction& slice,
@@ -132,7 +114,7 @@ llvm::Value* EmitDynamicSlice(const LaneBuilder& lanes, const HloInstruction& sl
                                          operands.subspan(1), type)) {
     elements.push_back(Element(lanes, operands[0], index));
   }
-  return FromElements(lanes, slice.shape(), elements);
+  return SmallFromElements(lanes, slice.shape(), elements);
 }
 
 llvm::Value* EmitDynamicUpdateSlice(const LaneBuilder& lanes, const HloInstruction& update,
@@ -176,12 +158,6 @@ bool KeepsElementType(const HloInstruction& instruction, int64_t operands = 1) {
   return true;
 }
 bool IsPlainCopy(const HloInstruction& copy) { return KeepsElementType(copy); }
-bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start) {
-  if (!HasScalarStarts(slice, first_start)) return false;
-  return std::all_of(slice.operands().begin() + first_start, slice.operands().end(), [&](const HloInstruction* start) {
-    return start->shape().element_type() == slice.operand(first_start)->shape().element_type();
-  });
-}
 bool IsPlainDynamicSlice(const HloInstruction& slice) {
   return KeepsElementType(slice) && HasStartsOfOneType(slice, 1);
 }
@@ -189,6 +165,14 @@ bool IsPlainUpdateSlice(const HloInstruction& update) {
   return KeepsElementType(update, 2) && HasStartsOfOneType(update, 2);
 }
 
+llvm::Value* EmitGather(const LaneBuilder& lanes, const HloInstruction& gather,
+                        absl::Span<llvm::Value* const> operands) {
+  return EmitGatherFromRegisters(lanes, gather, operands[0], operands[1]);
+}
+llvm::Value* EmitScatter(const LaneBuilder& lanes, const HloInstruction& scatter,
+                         absl::Span<llvm::Value* const> operands) {
+  return EmitScatterToRegisters(lanes, scatter, operands[0], operands[1], operands[2]);
+}
 llvm::Value* EmitConstantInstruction(const LaneBuilder& lanes, const HloInstruction& constant,
                                      absl::Span<llvm::Value* const>) {
   return EmitConstant(lanes, constant.shape(), constant.literal());
@@ -210,6 +194,8 @@ constexpr std::pair<HloOpcode, SmallArrayRow> kOthers[] = {
     {HloOpcode::kReduce, {&IsPlainReduce, &EmitReduce}},
     {HloOpcode::kDynamicSlice, {&IsPlainDynamicSlice, &EmitDynamicSlice}},
     {HloOpcode::kDynamicUpdateSlice, {&IsPlainUpdateSlice, &EmitDynamicUpdateSlice}},
+    {HloOpcode::kGather, {&CanEmitSmallGather, &EmitGather}},
+    {HloOpcode::kScatter, {&CanEmitSmallScatter, &EmitScatter}},
 };
 
 // Null: there is none.
@@ -227,6 +213,35 @@ const SmallArrayRow* FindRow(const HloInstruction& instruction) {
 
 bool IsSmallArray(const Shape& shape) {
   return IsPlainArray(shape) && ShapeUtil::ElementsIn(shape) <= kMostSmallElements;
+}
+
+llvm::Value* SmallElement(Ir& ir, llvm::Value* array, llvm::Value* i) {
+  return array->getType()->isVectorTy() ? ir.CreateExtractElement(array, i) : array;
+}
+
+std::vector<int64_t> SmallCoordinates(int64_t linear, absl::Span<const int64_t> sizes) {
+  std::vector<int64_t> coordinates(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0; linear /= sizes[i]) coordinates[i] = linear % sizes[i];
+  return coordinates;
+}
+
+// The lanes beyond the last element repeat it.
+llvm::Value* SmallFromElements(const LaneBuilder& lanes, const Shape& shape, absl::Span<llvm::Value* const> elements) {
+  const LaneBuilder small = SmallLanes(lanes, shape);
+  if (small.lanes() == 1) return elements[0];
+  llvm::Value* vector = llvm::PoisonValue::get(small.Register(shape.element_type()));
+  for (int i = 0; i < small.lanes(); ++i) {
+    llvm::Value* element = elements[std::min<size_t>(i, elements.size() - 1)];
+    vector = lanes.ir().CreateInsertElement(vector, element, static_cast<uint64_t>(i));
+  }
+  return vector;
+}
+
+bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start) {
+  if (!HasScalarStarts(slice, first_start)) return false;
+  return std::all_of(slice.operands().begin() + first_start, slice.operands().end(), [&](const HloInstruction* start) {
+    return start->shape().element_type() == slice.operand(first_start)->shape().element_type();
+  });
 }
 
 LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape) { return lanes.WithLanes(LaneCount(shape)); }
@@ -268,7 +283,7 @@ std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<cons
   for (int64_t size : slice_sizes) count *= size;
   std::vector<llvm::Value*> indices;
   for (int64_t i = 0; i < count; ++i) {
-    const std::vector<int64_t> coordinates = CoordinatesOf(i, slice_sizes);
+    const std::vector<int64_t> coordinates = SmallCoordinates(i, slice_sizes);
     const int64_t offset = std::inner_product(coordinates.begin(), coordinates.end(), strides.begin(), int64_t{0});
     indices.push_back(ir.CreateAdd(base, ir.getInt64(offset)));
   }
@@ -282,7 +297,7 @@ llvm::Value* LoadSmallElements(const LaneBuilder& lanes, const Shape& shape, llv
   for (llvm::Value* index : indices) {
     elements.push_back(one.LoadScalar(shape.element_type(), pointer, index, /*is_invariant=*/false));
   }
-  return FromElements(lanes, shape, elements);
+  return SmallFromElements(lanes, shape, elements);
 }
 
 void StoreSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer,

@@ -18,8 +18,11 @@ inline constexpr int64_t kMostSmallElements = 64;
 bool IsSmallArray(const Shape& shape);
 LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape);
 
+// Whether a dynamic-slice or dynamic-update-slice has a scalar start for each dimension, all of one type.
+bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start);
+
 // Whether EmitSmallArray can: operands and result are small arrays, and the operation is elementwise, moves elements by
-// fixed rules, or is a constant, a reduce, a dynamic slice or a dynamic update of a slice.
+// fixed rules, or is a constant, a reduce, a dynamic slice, a dynamic update of a slice, a gather or a scatter.
 bool CanEmitSmallArray(const HloInstruction& instruction);
 llvm::Value* EmitSmallArray(const LaneBuilder& lanes, const HloInstruction& instruction,
                             absl::Span<llvm::Value* const> operands);
@@ -33,6 +36,10 @@ void StoreSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* 
 std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<const int64_t> array_sizes,
                                        absl::Span<const int64_t> slice_sizes, absl::Span<llvm::Value* const> starts,
                                        PrimitiveType start_type);
+// Element i (i64) of an array; an array from its elements; the coordinates of element number `linear`.
+llvm::Value* SmallElement(Ir& ir, llvm::Value* array, llvm::Value* i);
+llvm::Value* SmallFromElements(const LaneBuilder& lanes, const Shape& shape, absl::Span<llvm::Value* const> elements);
+std::vector<int64_t> SmallCoordinates(int64_t linear, absl::Span<const int64_t> sizes);
 // The elements of memory at these indices, and back.
 llvm::Value* LoadSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer,
                                absl::Span<llvm::Value* const> indices);

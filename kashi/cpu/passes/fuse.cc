@@ -18,6 +18,7 @@
 #include "kashi/cpu/codegen/row_analysis.h"
 #include "kashi/cpu/codegen/segments.h"
 #include "kashi/cpu/passes/inline_calls.h"
+#include "kashi/evaluator/in_place_order.h"
 
 namespace kashi::internal {
 namespace {
@@ -63,6 +64,7 @@ class ComputationFuser {
   absl::Status Run() {
     KASHI_RETURN_IF_ERROR(RemoveDead());
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
+    FindEarlyReads(users_first);
     absl::c_reverse(users_first);
     for (HloInstruction* instruction : users_first) Place(instruction);
     for (const Group& group : groups_) {
@@ -80,6 +82,21 @@ class ComputationFuser {
     bool has_row_sums = false;
     int copied = 0;  // members that other groups compute too
   };
+
+  // A read of a few elements of an array that is then updated in place. Within a fusion it would come as late as the
+  // rest of the fusion: after the update, which would have to copy the array.
+  void FindEarlyReads(const std::vector<HloInstruction*>& order) {
+    constexpr int64_t kLeastRatio = 16;  // of the array to what is read of it
+    for (const InPlaceUpdate& update : OrderUsesBeforeInPlaceUpdates(order, computation_->root_instruction()).updates) {
+      for (const HloInstruction* use : update.earlier_uses) {
+        const bool is_read = MovesElements(use->opcode()) && use->operand_count() > 0;
+        if (is_read && use->operand(0)->shape().IsArray() &&
+            ShapeUtil::ElementsIn(use->shape()) <= ShapeUtil::ElementsIn(use->operand(0)->shape()) / kLeastRatio) {
+          early_reads_.insert(use);
+        }
+      }
+    }
+  }
 
   void Place(HloInstruction* instruction) {
     const bool is_root = CanReduce(*instruction) || CanScatter(*instruction);  // never within a fusion
@@ -100,7 +117,7 @@ class ComputationFuser {
       groups_[groups[0]].has_row_sums = true;
       return Join(instruction, groups[0]);
     }
-    const bool may_join = !is_root && !groups.empty() &&
+    const bool may_join = !is_root && !groups.empty() && !early_reads_.contains(instruction) &&
                           absl::c_all_of(groups, [&](int group) { return MayJoin(*instruction, groups_[group]); });
     const bool may_copy = !is_needed && (groups.size() == 1 || IsBetterCopied(*instruction, groups));
     if (may_join && (IsFree(*instruction) || may_copy)) {
@@ -264,6 +281,7 @@ class ComputationFuser {
 
   HloComputation* computation_;
   std::vector<HloInstruction*>& fusions_;
+  absl::flat_hash_set<const HloInstruction*> early_reads_;
   std::vector<Group> groups_;
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> groups_of_;
 };

@@ -2,6 +2,7 @@
 
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/evaluator/in_place_order.h"
 
 namespace kashi::internal {
 
@@ -51,28 +52,58 @@ bool KeepsElements(const HloInstruction& instruction) {
          instruction.shape().element_type() == instruction.operand(0)->shape().element_type();
 }
 
+namespace {
+
+// A leaf of an instruction's value.
+struct LeafOf {
+  const HloInstruction* instruction;
+  int64_t leaf;
+};
+
+// The leaf of an operand that this one is, by tuples and by operations that keep elements; nothing: it is no operand's.
+std::optional<LeafOf> ForwardedFrom(const LeafOf& at) {
+  const HloInstruction& x = *at.instruction;
+  if (KeepsElements(x)) return LeafOf{x.operand(0), at.leaf};
+  if (x.opcode() == HloOpcode::kGetTupleElement) {
+    return LeafOf{x.operand(0), at.leaf + LeavesBefore(x.operand(0)->shape(), x.tuple_index())};
+  }
+  if (x.opcode() != HloOpcode::kTuple) return std::nullopt;
+  int64_t element = 0, leaf = at.leaf;
+  for (; leaf >= LeafCount(x.operand(element)->shape()); ++element) leaf -= LeafCount(x.operand(element)->shape());
+  return LeafOf{x.operand(element), leaf};
+}
+
+// The leaf of an operand that the instruction may update to make this one.
+std::optional<LeafOf> UpdatedFrom(const LeafOf& at) {
+  const HloInstruction& x = *at.instruction;
+  if (x.opcode() == HloOpcode::kWhile) return LeafOf{x.operand(0), at.leaf};
+  if (x.opcode() == HloOpcode::kConditional) {
+    const int64_t argument = UpdatedArgument(*x.branch_computation(0), at.leaf);
+    return argument < 0 ? std::nullopt : std::make_optional(LeafOf{x.operand(1), argument});
+  }
+  const int64_t operand = OperandUpdatedInPlace(x);
+  return operand < 0 ? std::nullopt : std::make_optional(LeafOf{x.operand(operand), 0});
+}
+
+}  // namespace
+
+int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf) {
+  std::optional<LeafOf> at = LeafOf{computation.root_instruction(), leaf};
+  while (at.has_value() && at->instruction->opcode() != HloOpcode::kParameter) {
+    const std::optional<LeafOf> forwarded = ForwardedFrom(*at);
+    at = forwarded.has_value() ? forwarded : UpdatedFrom(*at);
+    // The shapes of loops and branches need not fit those of their operands.
+    if (at.has_value() && at->leaf >= LeafCount(at->instruction->shape())) return -1;
+  }
+  return at.has_value() ? at->leaf : -1;
+}
+
 RootLeaves FindRootLeaves(const HloInstruction& root) {
   RootLeaves found;
   const int64_t count = LeafCount(root.shape());
   for (int64_t i = 0; i < count; ++i) {
-    const HloInstruction* at = &root;
-    int64_t leaf = i;
-    while (found.try_emplace({at, leaf}, i).second) {
-      if (at->opcode() == HloOpcode::kTuple) {
-        int64_t element = 0;
-        for (; leaf >= LeafCount(at->operand(element)->shape()); ++element) {
-          leaf -= LeafCount(at->operand(element)->shape());
-        }
-        at = at->operand(element);
-      } else if (at->opcode() == HloOpcode::kGetTupleElement) {
-        leaf += LeavesBefore(at->operand(0)->shape(), at->tuple_index());
-        at = at->operand(0);
-      } else if (KeepsElements(*at)) {
-        at = at->operand(0);
-      } else {
-        break;
-      }
-    }
+    std::optional<LeafOf> at = LeafOf{&root, i};
+    while (at.has_value() && found.try_emplace({at->instruction, at->leaf}, i).second) at = ForwardedFrom(*at);
   }
   return found;
 }

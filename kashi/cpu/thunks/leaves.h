@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/array/shape.h"
 #include "kashi/evaluator/computation_plan.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
@@ -33,6 +34,10 @@ bool KeepsElements(const HloInstruction& instruction);
 // several, it is the first.
 using RootLeaves = absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, int64_t>;
 RootLeaves FindRootLeaves(const HloInstruction& root);
+
+// The leaf of the computation's only parameter that leaf `leaf` of the root is, perhaps after updates that can be in
+// place: by dynamic-update-slice, scatter, loops or conditionals. -1: it is something else.
+int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf);
 
 }  // namespace kashi::internal
 

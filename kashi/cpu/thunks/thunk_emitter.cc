@@ -15,9 +15,9 @@
 #include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
-#include "kashi/cpu/thunks/frame_allocator.h"
 #include "kashi/cpu/thunks/leaves.h"
 #include "kashi/cpu/thunks/packed_operands.h"
+#include "kashi/cpu/thunks/slots.h"
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/value_util.h"
@@ -25,24 +25,9 @@
 namespace kashi::internal {
 namespace {
 
-// The arrays of a value (leaves.h): numbers of slots.
-using Leaves = std::vector<int>;
-constexpr int kNoSlot = -1;
-
 // Elements of one operation that one thread should compute; bytes whose copy costs less than a step of the evaluator.
 constexpr int64_t kMaxElementsHere = 16384;
 constexpr int64_t kMaxCopiedBytes = 65536;
-
-// A place for one array after the other.
-struct Slot {
-  Place place;
-  int64_t bytes = 0;
-  int holders = 0;         // values that have it
-  bool is_pinned = false;  // stays after its last holder: the state of a loop, or a result
-  bool is_written = false;
-
-  bool may_be_written() const { return place.home == Home::kFrame || place.home == Home::kResult; }
-};
 
 class ThunkEmitter {
  public:
@@ -65,7 +50,7 @@ class ThunkEmitter {
   std::unique_ptr<ThunkProgram> Make(const HloInstruction& loop) {
     std::vector<Leaves> arguments;
     if (!AddArguments(loop.operand(0)->shape(), &arguments) || !AddResults(loop.shape())) return nullptr;
-    Hold(arguments[0]);
+    slots_.Hold(arguments[0]);
     const std::optional<Leaves> leaves = EmitLoop(loop, arguments[0], true, results_, &parts_.thunks);
     return leaves.has_value() ? Finish(*leaves) : nullptr;
   }
@@ -73,16 +58,11 @@ class ThunkEmitter {
  private:
   // ---- Slots.
 
-  int AddSlot(Place place, int64_t bytes) {
-    slots_.push_back({place, bytes});
-    return static_cast<int>(slots_.size()) - 1;
-  }
-
   bool AddArguments(const Shape& shape, std::vector<Leaves>* arguments) {
     const std::optional<std::vector<int64_t>> bytes = LeafBytes(shape);
     if (!bytes.has_value()) return false;
     arguments->emplace_back();
-    for (int64_t size : *bytes) arguments->back().push_back(AddSlot({Home::kArgument, argument_count_++}, size));
+    for (int64_t size : *bytes) arguments->back().push_back(slots_.Add({Home::kArgument, argument_count_++}, size));
     return true;
   }
 
@@ -91,45 +71,11 @@ class ThunkEmitter {
     if (!bytes.has_value()) return false;
     parts_.result_shape = shape;
     for (int64_t size : *bytes) {
-      results_.push_back(AddSlot({Home::kResult, static_cast<int64_t>(results_.size())}, size));
+      results_.push_back(slots_.Add({Home::kResult, static_cast<int64_t>(results_.size())}, size));
       slots_[results_.back()].is_pinned = true;
     }
     return true;
   }
-
-  void Hold(const Leaves& leaves) {
-    for (int slot : leaves) ++slots_[slot].holders;
-  }
-  void Release(const Leaves& leaves) {
-    for (int slot : leaves) {
-      --slots_[slot].holders;
-      FreeIfUnused(slot);
-    }
-  }
-  void Unpin(int slot) {
-    slots_[slot].is_pinned = false;
-    FreeIfUnused(slot);
-  }
-  void FreeIfUnused(int slot) {
-    const Slot& s = slots_[slot];
-    if (s.place.home != Home::kFrame || s.holders > 0 || s.is_pinned) return;
-    frame_.Free(parts_.frame_arrays[s.place.number].offset, s.bytes);
-  }
-
-  // A slot that one value holds: `wanted` if nobody holds it, otherwise a new one.
-  int Take(int wanted, int64_t bytes) {
-    int slot = wanted;
-    if (slot == kNoSlot || slots_[slot].holders > 0) {
-      parts_.frame_arrays.push_back({frame_.Allocate(bytes), bytes});
-      slot = AddSlot({Home::kFrame, static_cast<int64_t>(parts_.frame_arrays.size()) - 1}, bytes);
-    }
-    slots_[slot].is_written = true;
-    ++slots_[slot].holders;
-    return slot;
-  }
-
-  // Whether a value may overwrite the array that is the last use of this slot.
-  bool IsLastHolder(int slot) const { return slots_[slot].holders == 1 && slots_[slot].may_be_written(); }
 
   int64_t AddPointers(absl::Span<const int> slots) {
     const int64_t first = static_cast<int64_t>(parts_.pointers.size());
@@ -165,7 +111,7 @@ class ThunkEmitter {
       if (from[i] == to[i] || !absl::c_linear_search(to, from[i])) continue;
       const int64_t at = absl::c_find(to, from[i]) - to.begin();
       if (from[at] == to[at]) continue;  // it is not overwritten
-      sources[i] = Take(kNoSlot, slots_[from[i]].bytes);
+      sources[i] = slots_.Take(kNoSlot, slots_[from[i]].bytes);
       saved.push_back(sources[i]);
       EmitCopy(from[i], sources[i], thunks);
     }
@@ -174,7 +120,7 @@ class ThunkEmitter {
       slots_[to[i]].is_written = true;
       EmitCopy(sources[i], to[i], thunks);
     }
-    Release(saved);
+    slots_.Release(saved);
   }
 
   // ---- Computations.
@@ -202,15 +148,15 @@ class ThunkEmitter {
       }
       if (step.instruction->opcode() == HloOpcode::kParameter) {
         values[i] = arguments[step.instruction->parameter_number()];
-        Hold(values[i]);
+        slots_.Hold(values[i]);
       } else {
         std::optional<Leaves> leaves = EmitStep(context);
-        if (!leaves.has_value() || frame_.size() > kMaxFrameBytes) return std::nullopt;
+        if (!leaves.has_value() || slots_.frame_bytes() > kMaxFrameBytes) return std::nullopt;
         values[i] = *std::move(leaves);
         EndStep(context, values[i]);
       }
       for (const ComputationPlanStep::Operand& operand : step.operands) {
-        if (operand.is_last_use) Release(values[operand.step]);
+        if (operand.is_last_use) slots_.Release(values[operand.step]);
       }
     }
     return values[plan->root];
@@ -263,7 +209,7 @@ class ThunkEmitter {
   // ---- Steps without thunks.
 
   Leaves Held(Leaves leaves) {
-    Hold(leaves);
+    slots_.Hold(leaves);
     return leaves;
   }
 
@@ -288,7 +234,7 @@ class ThunkEmitter {
     if (!value.ok()) return std::nullopt;
     parts_.constants.push_back(*std::move(value));
     const Place place = {Home::kConstant, static_cast<int64_t>(parts_.constants.size()) - 1};
-    return Held({AddSlot(place, parts_.constants.back().byte_count())});
+    return Held({slots_.Add(place, parts_.constants.back().byte_count())});
   }
 
   // ---- Steps with one thunk.
@@ -297,7 +243,7 @@ class ThunkEmitter {
   Leaves TakeResults(const Context& context) {
     Leaves leaves;
     const std::vector<int64_t> bytes = *LeafBytes(context.instruction().shape());
-    for (size_t i = 0; i < bytes.size(); ++i) leaves.push_back(Take(context.wanted[i], bytes[i]));
+    for (size_t i = 0; i < bytes.size(); ++i) leaves.push_back(slots_.Take(context.wanted[i], bytes[i]));
     return leaves;
   }
 
@@ -317,7 +263,7 @@ class ThunkEmitter {
     for (size_t i = 0; i < context.operands.size(); ++i) {
       if (!HasSizesOfResult(context.instruction(), i)) continue;
       const int slot = context.operands[i][0];
-      if (!context.is_last_use[i] || !IsLastHolder(slot) || slots_[slot].bytes != bytes) continue;
+      if (!context.is_last_use[i] || !slots_.IsLastHolder(slot) || slots_[slot].bytes != bytes) continue;
       if (found == kNoSlot || slot == context.wanted[0]) found = slot;
     }
     return found;
@@ -329,15 +275,15 @@ class ThunkEmitter {
     const int wanted = context.wanted[0];
     const bool is_wanted_free = wanted != kNoSlot && slots_[wanted].holders == 0;
     const int replaced = is_wanted_free ? kNoSlot : ReplaceableOperand(context, bytes);
-    if (replaced == kNoSlot) return {Take(wanted, bytes)};
+    if (replaced == kNoSlot) return {slots_.Take(wanted, bytes)};
     return Held({replaced});
   }
 
   // The result of an operation that updates a part of an operand.
   Leaves TakeUpdated(const Context& context, int64_t operand, bool may_replace) {
     const int updated = context.operands[operand][0];
-    if (may_replace && context.is_last_use[operand] && IsLastHolder(updated)) return Held({updated});
-    const int result = Take(context.wanted[0], slots_[updated].bytes);
+    if (may_replace && context.is_last_use[operand] && slots_.IsLastHolder(updated)) return Held({updated});
+    const int result = slots_.Take(context.wanted[0], slots_[updated].bytes);
     EmitCopy(updated, result, context.thunks);
     return {result};
   }
@@ -365,7 +311,7 @@ class ThunkEmitter {
         state.push_back(TakeState(initial, context.is_last_use[0], context.wanted[i], context.thunks));
       } else {
         state.push_back(initial);
-        Hold({initial});
+        slots_.Hold({initial});
       }
     }
     context.thunks->Add(std::make_unique<NativeLoopThunk>(step, AddPointersOf(context.instruction(), state)), 1);
@@ -438,12 +384,12 @@ class ThunkEmitter {
 
   // Memory for an element of a loop's state, with the initial value in it.
   int TakeState(int initial, bool is_last_use, int wanted, ThunkSequence* thunks) {
-    if (is_last_use && IsLastHolder(initial)) {
+    if (is_last_use && slots_.IsLastHolder(initial)) {
       ++slots_[initial].holders;
       return initial;
     }
     const bool is_fresh = wanted != kNoSlot && !slots_[wanted].is_written && thunks == &parts_.thunks;
-    const int state = Take(wanted, slots_[initial].bytes);
+    const int state = slots_.Take(wanted, slots_[initial].bytes);
     const Place from = slots_[initial].place, to = slots_[state].place;
     if (is_fresh && is_last_use && slots_[initial].holders == 1 && from.home == Home::kArgument &&
         to.home == Home::kResult) {
@@ -475,7 +421,7 @@ class ThunkEmitter {
       const auto kept = root_leaves.find({body.parameter_instruction(0), static_cast<int64_t>(i)});
       if (kept != root_leaves.end() && kept->second == static_cast<int64_t>(i)) {
         state.push_back(initial[i]);
-        Hold({initial[i]});
+        slots_.Hold({initial[i]});
         body_wanted.push_back(kNoSlot);
         kept_slots.push_back(initial[i]);
       } else {
@@ -503,8 +449,8 @@ class ThunkEmitter {
     if (!next.has_value()) return std::nullopt;
     EmitCopies(*next, state, &body_thunks);
     --depth_;
-    Release(*next);
-    Release(*goes_on);
+    slots_.Release(*next);
+    slots_.Release(*goes_on);
     for (size_t i = 0; i < state.size(); ++i) {
       if (body_wanted[i] == kNoSlot) continue;
       ++slots_[state[i]].holders;
@@ -525,30 +471,72 @@ class ThunkEmitter {
     for (size_t i = 0; i < state.size(); ++i) slots_[initial[i]].holders += initial[i] == state[i] ? 1 : 0;
   }
 
+  // The conditional's result: where possible, in the place of the argument that a branch keeps or updates. All branches
+  // may write there, since only one runs.
   std::optional<Leaves> EmitConditional(const Context& context) {
     const HloInstruction& conditional = context.instruction();
-    const Leaves result = TakeResults(context);
-    std::vector<ThunkSequence> branches;
     for (int64_t i = 0; i < conditional.branch_count(); ++i) {
       const HloComputation& branch = *conditional.branch_computation(static_cast<int>(i));
       if (!ShapeUtil::Compatible(branch.root_instruction()->shape(), conditional.shape()) ||
           !ShapeUtil::Compatible(branch.parameter_instruction(0)->shape(), conditional.operand(1 + i)->shape())) {
         return std::nullopt;
       }
+    }
+    const std::vector<int64_t> bytes = *LeafBytes(conditional.shape());
+    Leaves result;
+    std::vector<int> holders;  // besides the result
+    for (size_t leaf = 0; leaf < bytes.size(); ++leaf) {
+      const int argument = ReplaceableArgument(context, static_cast<int64_t>(leaf), bytes[leaf], result);
+      holders.push_back(argument == kNoSlot ? 0 : slots_[argument].holders);
+      result.push_back(argument == kNoSlot ? slots_.Take(context.wanted[leaf], bytes[leaf]) : argument);
+    }
+    for (int slot : result) slots_[slot].holders = 0;
+    std::optional<std::vector<ThunkSequence>> branches = EmitBranches(context, result);
+    if (!branches.has_value()) return std::nullopt;
+    for (size_t leaf = 0; leaf < bytes.size(); ++leaf) slots_[result[leaf]].holders = holders[leaf] + 1;
+    const bool has_predicate = conditional.operand(0)->shape().element_type() == PRED;
+    const int64_t pointer = AddPointers(context.operands[0]);
+    context.thunks->Add(std::make_unique<ConditionalThunk>(has_predicate, *std::move(branches), pointer), 1);
+    return result;
+  }
+
+  // The slot of an argument that leaf `leaf` of a branch's result is, or is an update of, if nothing else uses it and
+  // no other leaf has taken it; kNoSlot: none.
+  int ReplaceableArgument(const Context& context, int64_t leaf, int64_t bytes, const Leaves& taken) const {
+    const HloInstruction& conditional = context.instruction();
+    for (int64_t i = 0; i < conditional.branch_count(); ++i) {
+      const int64_t argument = UpdatedArgument(*conditional.branch_computation(static_cast<int>(i)), leaf);
+      if (argument < 0) continue;
+      const int slot = context.operands[1 + i][argument];
+      int64_t held = 0;  // by operands that nobody uses later
+      for (size_t k = 0; k < context.operands.size(); ++k) {
+        if (context.is_last_use[k]) held += absl::c_count(context.operands[k], slot);
+      }
+      const bool is_free = slots_[slot].holders == held && slots_[slot].may_be_written();
+      if (is_free && slots_[slot].bytes == bytes && !absl::c_linear_search(taken, slot)) return slot;
+    }
+    return kNoSlot;
+  }
+
+  // Each branch leaves its result there. The slots have no holder but the arguments of the branch.
+  std::optional<std::vector<ThunkSequence>> EmitBranches(const Context& context, const Leaves& result) {
+    const HloInstruction& conditional = context.instruction();
+    std::vector<bool> was_pinned;
+    for (int slot : result) was_pinned.push_back(std::exchange(slots_[slot].is_pinned, true));
+    std::vector<ThunkSequence> branches;
+    for (int64_t i = 0; i < conditional.branch_count(); ++i) {
       branches.emplace_back();
       Print(absl::StrCat(conditional.name(), ": branch ", i), parts_.pointers.size());
       ++depth_;
-      const std::optional<Leaves> leaves =
-          Emit(branch, {context.operands[1 + i]}, Leaves(result.size(), kNoSlot), &branches.back());
+      const std::optional<Leaves> leaves = Emit(*conditional.branch_computation(static_cast<int>(i)),
+                                                {context.operands[1 + i]}, result, &branches.back());
       if (!leaves.has_value()) return std::nullopt;
       EmitCopies(*leaves, result, &branches.back());
       --depth_;
-      Release(*leaves);
+      slots_.Release(*leaves);
     }
-    const bool has_predicate = conditional.operand(0)->shape().element_type() == PRED;
-    const int64_t pointer = AddPointers(context.operands[0]);
-    context.thunks->Add(std::make_unique<ConditionalThunk>(has_predicate, std::move(branches), pointer), 1);
-    return result;
+    for (size_t leaf = 0; leaf < result.size(); ++leaf) slots_[result[leaf]].is_pinned = was_pinned[leaf];
+    return branches;
   }
 
   std::unique_ptr<ThunkProgram> Finish(const Leaves& leaves) {
@@ -568,7 +556,8 @@ class ThunkEmitter {
     for (const Place& place : parts_.pointers) {
       if (place.home == Home::kResult && parts_.results[place.number].home != Home::kResult) return nullptr;
     }
-    parts_.frame_bytes = frame_.size();
+    parts_.frame_bytes = slots_.frame_bytes();
+    parts_.frame_arrays = slots_.frame_arrays();
     parts_.packed_count = packed_.count();
     if (parts_.frame_bytes > kMaxFrameBytes) return nullptr;
     return std::make_unique<ThunkProgram>(std::move(parts_));
@@ -578,8 +567,7 @@ class ThunkEmitter {
   std::string* text_;  // null: nobody reads it
   int depth_ = 0;      // of the loops and branches around
   ThunkProgramParts parts_;
-  FrameAllocator frame_;
-  std::vector<Slot> slots_;
+  Slots slots_;
   PackedOperands packed_;
   Leaves results_;
   int64_t argument_count_ = 0;
