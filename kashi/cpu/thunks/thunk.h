@@ -33,8 +33,8 @@ struct ThunkFrame {
 class Thunk {
  public:
   virtual ~Thunk() = default;
-  // Several threads may run it at once, on different frames.
-  virtual absl::Status Run(const ThunkFrame& frame) const = 0;
+  // Several threads may run it at once, on different frames. One that ends early returns the run's error.
+  [[nodiscard]] virtual absl::Status Run(const ThunkFrame& frame) const = 0;
 };
 
 // Thunks in the order of execution.
@@ -49,7 +49,7 @@ class ThunkSequence {
   int64_t size() const { return static_cast<int64_t>(thunks_.size()); }
   // The thunks since the last call evaluate this instruction. Only a profile needs that.
   void SetInstruction(const HloInstruction& instruction) { instructions_.resize(thunks_.size(), &instruction); }
-  absl::Status Run(const ThunkFrame& frame) const {
+  [[nodiscard]] absl::Status Run(const ThunkFrame& frame) const {
     if (frame.run.step_clock() != nullptr) return RunMeasured(frame);
     for (const std::unique_ptr<Thunk>& thunk : thunks_) KASHI_RETURN_IF_ERROR(thunk->Run(frame));
     return absl::OkStatus();

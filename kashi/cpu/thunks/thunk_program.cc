@@ -120,6 +120,7 @@ absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, abs
     const FlushDenormals flush(parts_.flush_denormals);
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));
     KASHI_RETURN_IF_ERROR(parts_.thunks.Run({frame->pointers.data(), run, frame->packed.data()}));
+    KASHI_RETURN_IF_ERROR(run.CheckStopped());
   }
   const absl::MutexLock lock(&mutex_);
   free_frames_.push_back(std::move(frame));
