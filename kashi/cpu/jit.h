@@ -109,8 +109,8 @@ class JitCompiler {
   // Where to emit the next function.
   JitModule& module() { return *module_; }
   // Call it after each function, which has passed VerifyOrErase. Optimises and compiles what was emitted, once it is
-  // enough to be worth a module. INTERNAL, with LLVM's message, if it calls an unknown function. Cost: some 0.5 ms, and 1 ms
-  // for each loop.
+  // enough to be worth a module. INTERNAL, with LLVM's message, if it calls an unknown function. Cost: some 0.3 ms a
+  // module, 1 ms for each loop, and a few ms for each exponential, logarithm or trigonometric function.
   absl::Status CompileIfLarge();
   absl::StatusOr<std::unique_ptr<JitCode>> Finish() &&;
 

@@ -5,6 +5,7 @@
 // finds those that end early and do not say so.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <set>
@@ -15,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/sanitizers_testing.h"
 #include "kashi/cpu/cpu_testing.h"
@@ -146,7 +147,8 @@ std::unique_ptr<HloModule> ElementwiseModule(HloOpcode opcode, int64_t n) {
     auto module = ReadVerified(absl::StrCat("ENTRY e { ", absl::StrJoin(parameters, " "),
                                             " ROOT r = ", ShapeUtil::HumanString(*result), " ", HloOpcodeString(opcode),
                                             "(", absl::StrJoin(names, ", "), ") }"));
-    if (module.ok()) return *std::move(module);
+    if (!module.ok() || !FindElementKernel(*(*module)->entry_computation()->root_instruction()).ok()) continue;
+    return *std::move(module);
   }
   return nullptr;
 }
@@ -205,6 +207,69 @@ TEST(StopTest, Devices) {
                             return RunOnDevices(run_module, std::move(of_devices), options);
                           });
     }
+  }
+}
+
+// ---- The compiler --------------------------------------------------------------------------------------------------
+
+// Unlike kernels, of more than one module of machine code, a native loop and a loop of thunks on arrays that are too
+// large for an entry of thunks.
+std::unique_ptr<HloModule> ModuleOfManyKernels(int kernels) {
+  std::string body, names, shapes;
+  for (int i = 0; i < kernels; ++i) {
+    const std::string shape = absl::StrCat("f32[", 100 + i, ",3000]");
+    absl::StrAppend(&body, "p", i, " = ", shape, " parameter(", i, ") sin", i, " = ", shape, " sine(p", i, ") sum", i,
+                    " = ", shape, " add(sin", i, ", p", i, ") dot", i, " = ", shape, " dot(sum", i, ", w), ",
+                    "lhs_contracting_dims={1}, rhs_contracting_dims={0} out", i, " = ", shape, " tanh(dot", i, ")\n");
+    absl::StrAppend(&names, i == 0 ? "" : ", ", "out", i);
+    absl::StrAppend(&shapes, i == 0 ? "" : ", ", shape);
+  }
+  return ReadVerified(absl::StrCat("ENTRY e {\nz = f32[] constant(0) w = f32[3000,3000] broadcast(z), dimensions={}\n",
+                                   body, "ROOT r = (", shapes, ") tuple(", names, ")\n}\n"))
+      .value();
+}
+
+TEST(StopTest, TheCompiler) {
+  const std::unique_ptr<HloModule> module = ModuleOfManyKernels(KASHI_SANITIZED ? 10 : 40);
+  const auto compile = [&module](int64_t n, int64_t* looks) {
+    std::atomic<int64_t> count{0};
+    CompileOptions options;
+    options.limits.is_cancelled = [&count, n] { return count.fetch_add(1) + 1 == n; };
+    auto program = CompiledProgram::Compile(*module, options);
+    *looks = count;
+    return program;
+  };
+  int64_t all = 0, looks = 0;
+  ASSERT_TRUE(compile(0, &all).ok());
+  EXPECT_GE(all, 2 * module->entry_computation()->instruction_count());
+  for (int64_t n = 1; n <= all + 1; n += 1 + all / 12) {
+    const auto program = compile(n, &looks);
+    EXPECT_EQ(program.ok(), n > all) << n;
+    EXPECT_TRUE(program.ok() || absl::IsCancelled(program.status())) << program.status();
+    EXPECT_EQ(looks, std::min(n, all));
+  }
+  CompileOptions late;
+  late.limits.deadline = std::chrono::steady_clock::now();
+  late.limits.start = *late.limits.deadline - std::chrono::seconds(2);
+  const absl::Status error = CompiledProgram::Compile(*module, late).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(error)) << error;
+  EXPECT_EQ(error.message(), "The run took longer than 2 seconds, before it was compiled");
+  EXPECT_EQ(LimitKindOf(error), LimitKind::kTime);
+}
+
+// Functions of several modules of machine code find each other's names.
+TEST(StopTest, CodeOfSeveralModules) {
+  const std::unique_ptr<HloModule> module = ModuleOfManyKernels(40);
+  CompileOptions options;
+  options.keep_stages = true;
+  const auto program = CompiledProgram::Compile(*module, options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ((*program)->kernel_count(), 80);
+  for (const auto& [name, text] : (*program)->stages()) {
+    if (name != "kernels.ll") continue;
+    const std::vector<std::string> modules = absl::StrSplit(text, "; ModuleID");
+    EXPECT_GT(modules.size(), 2);
+    EXPECT_LT(modules.size(), 40);
   }
 }
 
