@@ -136,6 +136,7 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   failed_ = &file;  // reset after success
   EngineOptions engine_options;
   engine_options.name = EngineOf(file);
+  engine_options.limits = WorkLimitsOf(options_.limits, &interrupt_.flag());
   KASHI_ASSIGN_OR_RETURN(engine_, MakeEngine(*file.module, engine_options));
   engine_->ApplyTo(&evaluation);
   EvaluationRun run(std::move(evaluation));

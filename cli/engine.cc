@@ -42,6 +42,7 @@ absl::StatusOr<std::unique_ptr<Engine>> MakeCompiledEngine(const HloModule& modu
   compile.numbers.flush_denormals = options.flush_denormals;
   compile.numbers.excess_precision = options.excess_precision;
   compile.keep_stages = !options.dump_dir.empty();
+  compile.limits = options.limits;
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<internal::CompiledProgram> program,
                          internal::CompiledProgram::Compile(module, compile));
   if (!options.dump_dir.empty()) KASHI_RETURN_IF_ERROR(MakeDirectory(options.dump_dir));

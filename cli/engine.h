@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -18,6 +19,7 @@ struct EngineOptions {
   bool flush_denormals = true;   // of cpu
   bool excess_precision = true;  // of cpu
   std::string dump_dir;          // of cpu: write the stages of the compilation there; "": do not
+  WorkLimits limits;             // of cpu: the time to compile, and whether to go on
 };
 
 // A program that is ready to run.

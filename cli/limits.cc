@@ -71,7 +71,12 @@ void AddLimitOptions(Verb* verb, LimitOptions* limits) {
 }
 
 WorkLimits WorkLimitsOf(const LimitOptions& limits, const std::atomic<bool>* cancelled) {
-  return {limits.max_work, DeadlineOf(limits), cancelled, limits.start};
+  WorkLimits work;
+  work.max_work = limits.max_work;
+  work.deadline = DeadlineOf(limits);
+  work.cancelled = cancelled;
+  work.start = limits.start;
+  return work;
 }
 
 void ApplyLimits(const LimitOptions& limits, EvaluationOptions* evaluation) {

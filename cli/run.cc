@@ -277,7 +277,8 @@ absl::Status ProgramRun::PrepareWatchers() {
 
 absl::Status ProgramRun::PrepareEngine() {
   const Clock::time_point begin = Clock::now();
-  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngineFor(*file_.module, options_, static_cast<int64_t>(arguments_.size())));
+  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngineFor(*file_.module, options_, static_cast<int64_t>(arguments_.size()),
+                                                WorkLimitsOf(options_.limits, &interrupt_.flag())));
   times_.compile_ms += MillisecondsSince(begin);
   json_["engine"] = engine_->name();
   return absl::OkStatus();

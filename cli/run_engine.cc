@@ -41,8 +41,9 @@ std::string ChooseEngine(const HloModule& module, const RunOptions& options, int
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngineFor(const HloModule& module, const RunOptions& options,
-                                                      int64_t devices) {
+                                                      int64_t devices, const WorkLimits& limits) {
   EngineOptions engine = options.engine;
+  engine.limits = limits;
   engine.name = ChooseEngine(module, options, devices);
   engine.flush_denormals = options.denormals != "keep";
   engine.excess_precision = options.excess_precision != "off";

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "cli/engine.h"
 #include "cli/run_options.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
@@ -22,9 +23,10 @@ namespace kashi::cli {
 //   cpu         otherwise
 //
 // devices: on how many the program will run. UNIMPLEMENTED if the engine that the options ask for cannot run the
-// program. The module must outlive the engine. Cost: that of the compiler.
+// program. The module must outlive the engine. Cost: that of the compiler, which ends with DEADLINE_EXCEEDED or
+// CANCELLED by the limits.
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngineFor(const HloModule& module, const RunOptions& options,
-                                                      int64_t devices);
+                                                      int64_t devices, const WorkLimits& limits);
 
 }  // namespace kashi::cli
 

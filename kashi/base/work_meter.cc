@@ -45,13 +45,12 @@ absl::Status WorkMeter::CheckCanSpend(int64_t work) const {
       LimitKind::kWork);
 }
 
-bool WorkMeter::IsPastDeadline() const { return limits_.deadline.has_value() && RoughNow() >= *limits_.deadline; }
+bool WorkMeter::IsPastDeadline() const { return RoughNow() >= *limits_.deadline; }
 
 absl::Status WorkMeter::WhyOver() const {
-  if (limits_.cancelled != nullptr && limits_.cancelled->load(std::memory_order_relaxed)) {
-    return Cancelled("The run was interrupted");
-  }
-  if (!IsPastDeadline()) return Cancelled("The run was stopped");
+  const Ending end = end_.load(std::memory_order_relaxed);
+  if (end == Ending::kCancelled) return Cancelled("The run was interrupted");
+  if (end == Ending::kEnded) return Cancelled("The run was stopped");
   const double seconds = std::chrono::duration<double>(*limits_.deadline - limits_.start).count();
   const char* const unit = seconds == 1 ? "second" : "seconds";
   return WithLimitKind(absl::DeadlineExceededError(absl::StrFormat("The run took longer than %.6g %s", seconds, unit)),

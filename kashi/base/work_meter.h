@@ -6,9 +6,12 @@
 //   limits.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
 //   WorkMeter meter(limits);
 //   KASHI_RETURN_IF_ERROR(meter.Spend(elements));       // before each piece of work
-//   if (meter.IsOver()) return;                         // regularly during long work, in every thread
+//   KASHI_RETURN_IF_ERROR(meter.Check());               // regularly during long work, in every thread
 //   …
-//   KASHI_RETURN_IF_ERROR(meter.Check());               // after it: the result of a stopped loop is not complete
+//   KASHI_RETURN_IF_ERROR(meter.Check());               // after the last piece, before a result is given out
+//
+// A meter that was over once stays over, even if the flag is reset or no thread passes the error on. So the last check
+// has an error if any check before it had one: a result that is given out after it is complete.
 //
 // A unit of work is about one operation on one element; the caller defines it. All functions are thread-safe. A check
 // costs some nanoseconds: check once per few thousand operations.
@@ -18,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "absl/functional/function_ref.h"
@@ -35,6 +39,8 @@ struct WorkLimits {
   int64_t max_work = 0;  // 0: any
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool>* cancelled = nullptr;  // set to interrupt; must outlive the meter
+  // Asked at each check: true interrupts. Any thread calls it, several at once. Null: nobody is asked.
+  std::function<bool()> is_cancelled = nullptr;
   // When the time until the deadline began: errors say how long it was.
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
@@ -54,27 +60,38 @@ class WorkMeter {
   absl::Status Check() const { return IsOver() ? WhyOver() : absl::OkStatus(); }
   // Whether Check has an error.
   bool IsOver() const {
-    return ended_.load(std::memory_order_relaxed) ||
-           (limits_.cancelled != nullptr && limits_.cancelled->load(std::memory_order_relaxed)) || IsPastDeadline();
+    return end_.load(std::memory_order_relaxed) != Ending::kNone ||
+           (limits_.cancelled != nullptr && limits_.cancelled->load(std::memory_order_relaxed) &&
+            EndBecause(Ending::kCancelled)) ||
+           (limits_.is_cancelled != nullptr && limits_.is_cancelled() && EndBecause(Ending::kCancelled)) ||
+           (limits_.deadline.has_value() && IsPastDeadline() && EndBecause(Ending::kDeadline));
   }
   // Ends the work of all threads that ask, for a reason that the caller keeps.
-  void End() { ended_.store(true, std::memory_order_relaxed); }
+  void End() { EndBecause(Ending::kEnded); }
 
   int64_t spent() const { return spent_.load(std::memory_order_relaxed); }
 
  private:
+  enum class Ending : char { kNone, kEnded, kCancelled, kDeadline };
+
   bool IsPastDeadline() const;
+  // Keeps why the work ends: the first reason stays. True.
+  bool EndBecause(Ending reason) const {
+    Ending none = Ending::kNone;
+    end_.compare_exchange_strong(none, reason, std::memory_order_relaxed);
+    return true;
+  }
   absl::Status WhyOver() const;
 
   const WorkLimits limits_;
   std::atomic<int64_t> spent_{0};
-  std::atomic<bool> ended_{false};
+  mutable std::atomic<Ending> end_{Ending::kNone};
 };
 
-// What long loops of others ask now and then, where they know of no meter: true ends them, and what they have made is
-// of no use. Cheap.
-using StopFunction = absl::FunctionRef<bool()>;
-inline bool NeverStopped() { return false; }
+// What long loops ask now and then, where they know of no meter: an error ends them, and they return it, because what
+// they have made by then is of no use. Cheap. Any thread may call it, several at once.
+using StopFunction = absl::FunctionRef<absl::Status()>;
+inline absl::Status NeverStopped() { return absl::OkStatus(); }
 
 // Which limit an error is about, kept with it as a payload: so that code that knows how the limit was given can name
 // the option.

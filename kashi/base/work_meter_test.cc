@@ -52,6 +52,26 @@ TEST(WorkMeterTest, EndsWhenInterrupted) {
   EXPECT_EQ(meter.Spend(1).code(), absl::StatusCode::kCancelled);
 }
 
+// A thread may look while the flag is set, and end early; the caller looks later.
+TEST(WorkMeterTest, StaysOver) {
+  std::atomic<bool> cancelled(true);
+  WorkLimits limits;
+  limits.cancelled = &cancelled;
+  WorkMeter meter(limits);
+  EXPECT_TRUE(meter.IsOver());
+  cancelled = false;
+  EXPECT_EQ(meter.Check().code(), absl::StatusCode::kCancelled);
+
+  int looks = 0;
+  limits.is_cancelled = [&looks] { return ++looks == 3; };
+  WorkMeter other(limits);
+  EXPECT_TRUE(other.Check().ok());
+  EXPECT_TRUE(other.Check().ok());
+  EXPECT_FALSE(other.Check().ok());
+  EXPECT_FALSE(other.Check().ok());
+  EXPECT_EQ(looks, 3);
+}
+
 TEST(WorkMeterTest, EndsForAll) {
   WorkMeter meter;
   meter.End();

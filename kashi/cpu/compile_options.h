@@ -2,6 +2,8 @@
 #ifndef KASHI_CPU_COMPILE_OPTIONS_H_
 #define KASHI_CPU_COMPILE_OPTIONS_H_
 
+#include "kashi/base/work_meter.h"
+
 namespace kashi {
 
 // The rules of numbers (docs/fidelity.md). The defaults are those of XLA:CPU.
@@ -16,6 +18,9 @@ struct NumberOptions {
 
 struct CompileOptions {
   NumberOptions numbers;
+  // Compiling ends with DEADLINE_EXCEEDED soon after the deadline and with CANCELLED soon after it is cancelled: within
+  // the time that a few kernels take. max_work does not count.
+  WorkLimits limits;
   // Also keep the stages as text (Executable::stages).
   bool keep_stages = false;
 };

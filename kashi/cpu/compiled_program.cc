@@ -39,14 +39,15 @@ class KernelTable {
   };
 
   // The place of the kernel for this computation; made if there is none yet.
-  size_t FindOrMake(const HloComputation& fused, const NumberOptions& numbers, JitModule& module) {
+  absl::StatusOr<size_t> FindOrMake(const HloComputation& fused, const NumberOptions& numbers, JitCompiler& compiler) {
     std::vector<size_t>& candidates = by_hash_[fused.Hash()];
     for (size_t i : candidates) {
       if (fused.Equal(*entries_[i].fused, /*layout_sensitive=*/false)) return i;
     }
     candidates.push_back(entries_.size());
     const std::string name = absl::StrCat("kernel", entries_.size());
-    entries_.push_back({&fused, EmitKernel(fused, name, numbers, module)});
+    entries_.push_back({&fused, EmitKernel(fused, name, numbers, compiler.module())});
+    KASHI_RETURN_IF_ERROR(compiler.CompileIfLarge());
     return entries_.size() - 1;
   }
   const std::vector<Entry>& entries() const { return entries_; }
@@ -97,52 +98,64 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
   std::unique_ptr<CompiledProgram> program(new CompiledProgram());
   program->module_ = module.Clone("");
   program->module_->clear_schedule();
-  KASHI_RETURN_IF_ERROR(program->Emit(options));
+  const WorkMeter meter(options.limits);
+  const auto check_stopped = [&]() -> absl::Status {
+    const absl::Status status = meter.Check();
+    return status.ok() ? status : WithMessage(status, absl::StrCat(status.message(), ", before it was compiled"));
+  };
+  KASHI_RETURN_IF_ERROR(program->RunPasses(options, check_stopped));
+  KASHI_RETURN_IF_ERROR(program->Emit(options, check_stopped));
   program->AddEvaluatorSteps(options.numbers);
-  program->MakeThunks(options);
+  KASHI_RETURN_IF_ERROR(program->MakeThunks(options, check_stopped));
   return program;
 }
 
-CompiledProgram::LoopTable CompiledProgram::EmitNativeLoops(const NumberOptions& numbers, JitModule& jit_module) {
+absl::StatusOr<CompiledProgram::LoopTable> CompiledProgram::EmitNativeLoops(const NumberOptions& numbers,
+                                                                            JitCompiler& compiler) {
   LoopTable loops;
   const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
-  std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module_.get());
-  absl::c_reverse(callers_first);
-  for (const HloComputation* computation : callers_first) {
-    // A computation that only native loops run is part of them.
-    if (!absl::c_linear_search(ComputationsRunAsAWhole(module_.get(), is_native), computation)) continue;
+  // A computation that only native loops run is part of them.
+  KASHI_RETURN_IF_ERROR(VisitComputationsRunAsAWhole(module_.get(), is_native, [&](HloComputation* computation) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() != HloOpcode::kWhile || instruction->HasControlDependencies()) continue;
       const std::string name = absl::StrCat("loop", loops.size());
-      absl::StatusOr<std::optional<NativeLoop>> loop = TryEmitNativeLoop(*instruction, name, numbers, jit_module);
+      absl::StatusOr<std::optional<NativeLoop>> loop =
+          TryEmitNativeLoop(*instruction, name, numbers, compiler.module());
       if (!loop.ok()) {
         refusals_.push_back(loop.status());
       } else if (loop->has_value()) {
         loops[instruction] = **std::move(loop);
       }
+      KASHI_RETURN_IF_ERROR(compiler.CompileIfLarge());
     }
-  }
+    return absl::OkStatus();
+  }));
   return loops;
 }
 
-absl::Status CompiledProgram::Emit(const CompileOptions& options) {
+absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunction check_stopped) {
   // The computations of manual regions are known by their names: their calls stay.
-  if (!AnyInstruction(*module_, IsBorderOfManualRegion)) KASHI_RETURN_IF_ERROR(InlineCalls(module_.get()));
+  if (!AnyInstruction(*module_, IsBorderOfManualRegion)) {
+    KASHI_RETURN_IF_ERROR(InlineCalls(module_.get(), check_stopped));
+  }
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
-  if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get()));
-  KASHI_RETURN_IF_ERROR(UnrollLoops(module_.get()));
-  KASHI_RETURN_IF_ERROR(FoldConstants(module_.get()));
-  KASHI_RETURN_IF_ERROR(MaskUpdates(module_.get()));
-  KASHI_RETURN_IF_ERROR(OrientDots(module_.get()));
-  KASHI_RETURN_IF_ERROR(UnrollWindows(module_.get()));
-  KASHI_RETURN_IF_ERROR(SplitReductions(module_.get()));
+  if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get(), check_stopped));
+  for (const auto pass : {&UnrollLoops, &FoldConstants, &MaskUpdates, &OrientDots, &UnrollWindows, &SplitReductions}) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
+    KASHI_RETURN_IF_ERROR(pass(module_.get(), check_stopped));
+  }
   // Before any code is made: it belongs to instructions that stay.
   module_->RemoveDeadCode();
-  absl::StatusOr<JitModule> jit_module = JitModule::Create(module_->name());
-  KASHI_RETURN_IF_ERROR(jit_module.status());
-  const LoopTable loops = EmitNativeLoops(options.numbers, *jit_module);
+  return check_stopped();
+}
+
+absl::Status CompiledProgram::Emit(const CompileOptions& options, StopFunction check_stopped) {
+  KASHI_ASSIGN_OR_RETURN(JitCompiler compiler,
+                         JitCompiler::Create(module_->name(), {MathAddresses(), options.keep_stages}, check_stopped));
+  KASHI_ASSIGN_OR_RETURN(const LoopTable loops, EmitNativeLoops(options.numbers, compiler));
+  const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
   KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,
-                         FuseInstructions(module_.get(), [&](const HloInstruction& x) { return loops.contains(&x); }));
+                         FuseInstructions(module_.get(), is_native, check_stopped));
   KeepStage(options, "fused.hlo", options.keep_stages ? module_->ToString() : "");
   if (fusions.empty() && loops.empty()) return absl::OkStatus();
 
@@ -150,15 +163,16 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options) {
   std::vector<size_t> numbers;  // of the kernel of each fusion
   for (const HloInstruction* fusion : fusions) {
     const HloComputation& fused = *fusion->fused_instructions_computation();
-    numbers.push_back(table.FindOrMake(fused, options.numbers, *jit_module));
+    KASHI_ASSIGN_OR_RETURN(const size_t number, table.FindOrMake(fused, options.numbers, compiler));
+    numbers.push_back(number);
   }
   for (const KernelTable::Entry& entry : table.entries()) {
     if (!entry.kernel.ok()) refusals_.push_back(entry.kernel.status());
     kernel_count_ += entry.kernel.ok() ? 1 : 0;
   }
   native_loop_count_ = static_cast<int64_t>(loops.size());
-  KeepStage(options, "kernels.ll", options.keep_stages ? jit_module->ToString() : "");
-  KASHI_ASSIGN_OR_RETURN(code_, JitCode::Compile(*std::move(jit_module), {MathAddresses(), options.keep_stages}));
+  KASHI_ASSIGN_OR_RETURN(code_, std::move(compiler).Finish());
+  KeepStage(options, "kernels.ll", code_->ir());
   KeepStage(options, "kernels.s", code_->assembly());
   for (size_t i = 0; i < fusions.size(); ++i) {
     const absl::StatusOr<Kernel>& kernel = table.entries()[numbers[i]].kernel;
@@ -186,8 +200,8 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 }
 
 // The entry, or else the outermost loops that can be.
-void CompiledProgram::MakeThunks(const CompileOptions& options) {
-  if (AnyInstruction(*module_, IsBorderOfManualRegion)) return;  // thunks run on one device
+absl::Status CompiledProgram::MakeThunks(const CompileOptions& options, StopFunction check_stopped) {
+  if (AnyInstruction(*module_, IsBorderOfManualRegion)) return absl::OkStatus();  // thunks run on one device
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
   std::string text;
   std::string* const text_or_null = options.keep_stages ? &text : nullptr;
@@ -197,16 +211,14 @@ void CompiledProgram::MakeThunks(const CompileOptions& options) {
     KeepStage(options, "program.thunks", text);
     entry_ = std::move(entry);
     thunk_program_count_ = 1;
-    return;
+    return absl::OkStatus();
   }
   const auto is_compiled = [this](const HloInstruction& x) { return Find(x) != nullptr; };
   std::string all;
-  std::vector<HloComputation*> callers_first = ComputationsRunAsAWhole(module_.get());
-  absl::c_reverse(callers_first);
-  for (const HloComputation* computation : callers_first) {
-    if (!absl::c_linear_search(ComputationsRunAsAWhole(module_.get(), is_compiled), computation)) continue;
+  KASHI_RETURN_IF_ERROR(VisitComputationsRunAsAWhole(module_.get(), is_compiled, [&](HloComputation* computation) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() != HloOpcode::kWhile || is_compiled(*instruction)) continue;
+      KASHI_RETURN_IF_ERROR(check_stopped());
       text.clear();
       std::unique_ptr<ThunkProgram> loop = TryMakeThunks(*instruction, find_step, options.numbers, text_or_null);
       if (loop == nullptr) continue;
@@ -214,8 +226,10 @@ void CompiledProgram::MakeThunks(const CompileOptions& options) {
       steps_[instruction] = std::move(loop);
       ++thunk_program_count_;
     }
-  }
+    return check_stopped();
+  }));
   KeepStage(options, "program.thunks", all);
+  return absl::OkStatus();
 }
 
 }  // namespace kashi::internal

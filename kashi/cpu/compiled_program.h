@@ -18,13 +18,13 @@
 namespace kashi::internal {
 
 class JitCode;
-class JitModule;
+class JitCompiler;
 class ThunkProgram;
 struct NativeLoop;
 
 class CompiledProgram : public CompiledSteps {
  public:
-  // Compiles a copy of the module, which must have passed the verifier. Cost: some 3 ms, and 1 ms for each fusion that
+  // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each fusion that
   // has no equal. UNIMPLEMENTED if this processor is too old.
   static absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const HloModule& module,
                                                                   const CompileOptions& options = {});
@@ -52,12 +52,13 @@ class CompiledProgram : public CompiledSteps {
   using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;
 
   CompiledProgram() = default;
-  // All passes on the module; the machine code.
-  absl::Status Emit(const CompileOptions& options);
+  absl::Status RunPasses(const CompileOptions& options, StopFunction check_stopped);
+  // The machine code.
+  absl::Status Emit(const CompileOptions& options, StopFunction check_stopped);
   // The outermost loops that can be native functions.
-  LoopTable EmitNativeLoops(const NumberOptions& numbers, JitModule& jit_module);
+  absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);
-  void MakeThunks(const CompileOptions& options);
+  absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);
   void KeepStage(const CompileOptions& options, const char* name, const std::string& text);
 
   std::unique_ptr<HloModule> module_;

@@ -40,7 +40,7 @@ class RunPool;
 
 class Executable {
  public:
-  // Compiles a copy of the module, which must have passed the verifier. Cost: some 3 ms, and 1 ms for each kernel that
+  // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each kernel that
   // has no equal. UNIMPLEMENTED if this processor is too old (x86-64 with SSE 4.1).
   static absl::StatusOr<std::unique_ptr<Executable>> Compile(const HloModule& module,
                                                              const CompileOptions& options = {});

@@ -26,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kashi/base/status.h"
 
 namespace kashi::internal {
 namespace {
@@ -33,9 +34,12 @@ namespace {
 absl::Status ToStatus(llvm::Error error) {
   return absl::InternalError(absl::StrCat("LLVM: ", llvm::toString(std::move(error))));
 }
-llvm::StringRef Ref(absl::string_view text) { return llvm::StringRef(text.data(), text.size()); }
 
-// LLVM for this machine. One per process, made when first needed, never freed: to make it takes some 5 ms.
+// LLVM instructions, before it optimises, that are worth a module: some 20 ms. Each module costs some 0.3 ms.
+constexpr unsigned kInstructionsOfModule = 2000;
+
+// LLVM for this machine; its JIT only links. One per process, made when first needed, never freed: to make it takes
+// some 5 ms.
 class Machine {
  public:
   static absl::StatusOr<Machine*> Get() {
@@ -45,7 +49,13 @@ class Machine {
 
   llvm::orc::LLJIT& jit() { return *jit_; }
   const llvm::Triple& triple() const { return builder_.getTargetTriple(); }
-  const llvm::orc::JITTargetMachineBuilder& builder() const { return builder_; }
+  // One for each compiler: several threads may compile at once, and LLVM's is for one.
+  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTarget() const {
+    llvm::orc::JITTargetMachineBuilder builder = builder_;
+    llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target = builder.createTargetMachine();
+    if (!target) return ToStatus(target.takeError());
+    return std::move(*target);
+  }
 
  private:
   explicit Machine(llvm::orc::JITTargetMachineBuilder builder) : builder_(std::move(builder)) {}
@@ -58,13 +68,8 @@ class Machine {
     if (!host) return ToStatus(host.takeError());
     host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
     auto machine = std::unique_ptr<Machine>(new Machine(*host));
-    // A target machine for each module: several threads may compile at once, and LLVM's is for one.
-    const auto make_compiler = [](llvm::orc::JITTargetMachineBuilder builder)
-        -> llvm::Expected<std::unique_ptr<llvm::orc::IRCompileLayer::IRCompiler>> {
-      return std::make_unique<llvm::orc::ConcurrentIRCompiler>(std::move(builder));
-    };
     llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit =
-        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).setCompileFunctionCreator(make_compiler).create();
+        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
     if (!jit) return ToStatus(jit.takeError());
     machine->jit_ = std::move(*jit);
     return machine.release();
@@ -85,7 +90,7 @@ void AllowWidestVectors(llvm::Module& module) {
 
 // What is left for LLVM after an emitter that makes vectors in SSA form: the same address computed twice, invariants of
 // inner loops, and operations on constants.
-void Optimise(llvm::Module& module, llvm::TargetMachine& target) {
+absl::Status Optimise(llvm::Module& module, llvm::TargetMachine& target, StopFunction check_stopped) {
   AllowWidestVectors(module);
   llvm::PassBuilder passes(&target);
   llvm::LoopAnalysisManager loops;
@@ -104,8 +109,11 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& target) {
   all.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   all.addPass(llvm::ADCEPass());
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration()) all.run(function, functions);
+    if (function.isDeclaration()) continue;
+    KASHI_RETURN_IF_ERROR(check_stopped());
+    all.run(function, functions);
   }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> AssemblyOf(const llvm::Module& module, llvm::TargetMachine& target) {
@@ -132,11 +140,11 @@ JitModule& JitModule::operator=(JitModule&& other) noexcept {
 }
 JitModule::~JitModule() = default;
 
-absl::StatusOr<JitModule> JitModule::Create(absl::string_view name) {
+absl::StatusOr<JitModule> JitModule::Create(const std::string& name) {
   absl::StatusOr<Machine*> machine = Machine::Get();
   if (!machine.ok()) return machine.status();
   auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = std::make_unique<llvm::Module>(Ref(name), *context);
+  auto module = std::make_unique<llvm::Module>(name, *context);
   module->setDataLayout((*machine)->jit().getDataLayout());
   module->setTargetTriple((*machine)->triple().str());
   return JitModule(std::move(context), std::move(module));
@@ -177,63 +185,112 @@ absl::Status VerifyOrErase(llvm::Function& function) {
 }
 
 // The code in memory: a dynamic library of the process's JIT.
-class JitCode::Linked {
+class JitCode::Library {
  public:
-  Linked(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& library) : jit_(jit), library_(library) {}
-  ~Linked() { llvm::consumeError(jit_.getExecutionSession().removeJITDylib(library_)); }
+  static absl::StatusOr<std::unique_ptr<Library>> Create(
+      const absl::flat_hash_map<std::string, const void*>& functions);
+  ~Library() { llvm::consumeError(jit_.getExecutionSession().removeJITDylib(library_)); }
 
-  absl::Status Add(JitModule module, const JitOptions& options);
-  absl::StatusOr<void*> Find(absl::string_view name) {
-    llvm::Expected<llvm::orc::ExecutorAddr> address = jit_.lookup(library_, Ref(name));
-    if (!address) return ToStatus(address.takeError());
-    return address->toPtr<void*>();
-  }
+  // Links an object file. Adds the addresses of these functions of it.
+  absl::Status Add(std::unique_ptr<llvm::MemoryBuffer> object, const std::vector<std::string>& names,
+                   absl::flat_hash_map<std::string, void*>* addresses);
 
  private:
+  Library(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& library) : jit_(jit), library_(library) {}
+
   llvm::orc::LLJIT& jit_;
   llvm::orc::JITDylib& library_;
 };
 
-absl::Status JitCode::Linked::Add(JitModule module, const JitOptions& options) {
+absl::StatusOr<std::unique_ptr<JitCode::Library>> JitCode::Library::Create(
+    const absl::flat_hash_map<std::string, const void*>& functions) {
+  static std::atomic<int64_t> count{0};
+  KASHI_ASSIGN_OR_RETURN(Machine* const machine, Machine::Get());
+  llvm::orc::LLJIT& jit = machine->jit();
+  llvm::Expected<llvm::orc::JITDylib&> library = jit.createJITDylib(absl::StrCat("kashi-", count.fetch_add(1)));
+  if (!library) return ToStatus(library.takeError());
+  std::unique_ptr<Library> made(new Library(jit, *library));
   llvm::orc::SymbolMap symbols;
-  for (const auto& [name, address] : options.functions) {
-    symbols[jit_.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
-                                           llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  for (const auto& [name, address] : functions) {
+    symbols[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                          llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   }
-  if (llvm::Error error = library_.define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
+  if (llvm::Error error = library->define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
     return ToStatus(std::move(error));
   }
-  llvm::orc::ThreadSafeModule code(std::move(module.module_), std::move(module.context_));
-  if (llvm::Error error = jit_.addIRModule(library_, std::move(code))) return ToStatus(std::move(error));
+  return made;
+}
+
+absl::Status JitCode::Library::Add(std::unique_ptr<llvm::MemoryBuffer> object, const std::vector<std::string>& names,
+                                   absl::flat_hash_map<std::string, void*>* addresses) {
+  if (llvm::Error error = jit_.addObjectFile(library_, std::move(object))) return ToStatus(std::move(error));
+  llvm::orc::SymbolLookupSet wanted;
+  for (const std::string& name : names) wanted.add(jit_.mangleAndIntern(name));
+  llvm::Expected<llvm::orc::SymbolMap> found =
+      jit_.getExecutionSession().lookup(llvm::orc::makeJITDylibSearchOrder(&library_), std::move(wanted));
+  if (!found) return ToStatus(found.takeError());
+  for (const std::string& name : names) {
+    (*addresses)[name] = found->lookup(jit_.mangleAndIntern(name)).getAddress().toPtr<void*>();
+  }
   return absl::OkStatus();
 }
 
-JitCode::JitCode(std::unique_ptr<Linked> linked) : linked_(std::move(linked)) {}
+JitCode::JitCode(std::unique_ptr<Library> library) : library_(std::move(library)) {}
 JitCode::~JitCode() = default;
 
-absl::StatusOr<std::unique_ptr<JitCode>> JitCode::Compile(JitModule module, const JitOptions& options) {
-  absl::StatusOr<Machine*> machine = Machine::Get();
-  if (!machine.ok()) return machine.status();
-  llvm::orc::JITTargetMachineBuilder builder = (*machine)->builder();
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target = builder.createTargetMachine();
-  if (!target) return ToStatus(target.takeError());
-  Optimise(module.module(), **target);
-  std::string assembly;
-  if (options.keep_assembly) {
-    absl::StatusOr<std::string> text = AssemblyOf(module.module(), **target);
-    if (!text.ok()) return text.status();
-    assembly = *std::move(text);
-  }
-  static std::atomic<int64_t> count{0};
-  llvm::orc::LLJIT& jit = (*machine)->jit();
-  llvm::Expected<llvm::orc::JITDylib&> library = jit.createJITDylib(absl::StrCat("kashi-", count.fetch_add(1)));
-  if (!library) return ToStatus(library.takeError());
-  std::unique_ptr<JitCode> code(new JitCode(std::make_unique<Linked>(jit, *library)));
-  code->assembly_ = std::move(assembly);
-  if (absl::Status status = code->linked_->Add(std::move(module), options); !status.ok()) return status;
-  return code;
+absl::StatusOr<void*> JitCode::FindAddress(absl::string_view name) const {
+  const auto found = addresses_.find(name);
+  if (found == addresses_.end()) return Internal("no function %s was compiled", name);
+  return found->second;
 }
 
-absl::StatusOr<void*> JitCode::FindAddress(absl::string_view name) const { return linked_->Find(name); }
+JitCompiler::JitCompiler(std::string name, JitOptions options, StopFunction check_stopped, JitModule module)
+    : name_(std::move(name)),
+      options_(std::move(options)),
+      check_stopped_(check_stopped),
+      module_(std::make_unique<JitModule>(std::move(module))) {}
+JitCompiler::JitCompiler(JitCompiler&&) noexcept = default;
+JitCompiler::~JitCompiler() = default;
+
+absl::StatusOr<JitCompiler> JitCompiler::Create(std::string name, JitOptions options, StopFunction check_stopped) {
+  KASHI_ASSIGN_OR_RETURN(JitModule module, JitModule::Create(name));
+  return JitCompiler(std::move(name), std::move(options), check_stopped, std::move(module));
+}
+
+absl::Status JitCompiler::CompileModule() {
+  if (code_ == nullptr) {
+    KASHI_ASSIGN_OR_RETURN(Machine* const machine, Machine::Get());
+    KASHI_ASSIGN_OR_RETURN(target_, machine->MakeTarget());
+    KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode::Library> library, JitCode::Library::Create(options_.functions));
+    code_.reset(new JitCode(std::move(library)));
+  }
+  if (options_.keep_text) absl::StrAppend(&code_->ir_, module_->ToString());
+  KASHI_RETURN_IF_ERROR(Optimise(module_->module(), *target_, check_stopped_));
+  if (options_.keep_text) {
+    KASHI_ASSIGN_OR_RETURN(const std::string assembly, AssemblyOf(module_->module(), *target_));
+    absl::StrAppend(&code_->assembly_, assembly);
+  }
+  std::vector<std::string> names;
+  for (const llvm::Function& function : module_->module()) {
+    if (!function.isDeclaration()) names.push_back(function.getName().str());
+  }
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> object = llvm::orc::SimpleCompiler(*target_)(module_->module());
+  if (!object) return ToStatus(object.takeError());
+  KASHI_RETURN_IF_ERROR(check_stopped_());
+  KASHI_RETURN_IF_ERROR(code_->library_->Add(std::move(*object), names, &code_->addresses_));
+  return check_stopped_();
+}
+
+absl::Status JitCompiler::CompileIfLarge() {
+  if (module_->module().getInstructionCount() < kInstructionsOfModule) return check_stopped_();
+  KASHI_RETURN_IF_ERROR(CompileModule());
+  KASHI_ASSIGN_OR_RETURN(*module_, JitModule::Create(name_));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<JitCode>> JitCompiler::Finish() && {
+  KASHI_RETURN_IF_ERROR(CompileModule());
+  return std::move(code_);
+}
 
 }  // namespace kashi::internal

@@ -1,7 +1,14 @@
-// LLVM as the rest of the room sees it: an LLVM module in, functions in memory out.
+// LLVM as the rest of the room sees it: LLVM modules in, functions in memory out.
 //
-// Compile time counts, because the first call waits for it. So there are few passes: code is emitted as vectors and
-// needs no loop vectorizer. Mathematical functions are calls of named functions of this process (vector_math.h).
+//   KASHI_ASSIGN_OR_RETURN(JitCompiler compiler, JitCompiler::Create("name", options));
+//   for …: emit a function into compiler.module(), then
+//     KASHI_RETURN_IF_ERROR(compiler.CompileIfLarge());
+//   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code, std::move(compiler).Finish());
+//
+// A program becomes several modules of some functions each: so the compiler can be stopped between them, and its memory
+// is that of one. Compile time counts, because the first call waits for it. So there are few passes: code is emitted as
+// vectors and needs no loop vectorizer. Mathematical functions are calls of named functions of this process
+// (vector_math.h).
 #ifndef KASHI_CPU_JIT_H_
 #define KASHI_CPU_JIT_H_
 
@@ -12,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kashi/base/work_meter.h"
 
 namespace llvm {
 class Function;
@@ -25,7 +33,7 @@ namespace kashi::internal {
 // A module under construction, for the processor of this machine.
 class JitModule {
  public:
-  static absl::StatusOr<JitModule> Create(absl::string_view name);
+  static absl::StatusOr<JitModule> Create(const std::string& name);
   JitModule(JitModule&&) noexcept;
   JitModule& operator=(JitModule&&) noexcept;
   ~JitModule();
@@ -41,7 +49,7 @@ class JitModule {
   std::string ToString() const;
 
  private:
-  friend class JitCode;
+  friend class JitCompiler;
   JitModule(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module);
 
   std::unique_ptr<llvm::LLVMContext> context_;  // before module_, which lives in it
@@ -56,17 +64,13 @@ absl::Status VerifyOrErase(llvm::Function& function);
 struct JitOptions {
   // Called functions that are not in the module: name -> address. They must outlive the code.
   absl::flat_hash_map<std::string, const void*> functions;
-  // Also keep the assembly as text.
-  bool keep_assembly = false;
+  // Also keep LLVM IR and assembly as text.
+  bool keep_text = false;
 };
 
 // Machine code in memory. Thread-safe; its memory is freed with it.
 class JitCode {
  public:
-  // Optimises and compiles functions that have passed VerifyOrErase. INTERNAL, with LLVM's message, if they call an
-  // unknown function.
-  // Cost: some 2 ms, and 1 ms for each loop.
-  static absl::StatusOr<std::unique_ptr<JitCode>> Compile(JitModule module, const JitOptions& options = {});
   ~JitCode();
   JitCode(const JitCode&) = delete;
   JitCode& operator=(const JitCode&) = delete;
@@ -78,15 +82,48 @@ class JitCode {
     if (!address.ok()) return address.status();
     return reinterpret_cast<Function*>(*address);
   }
+  // With JitOptions::keep_text: of all modules.
+  const std::string& ir() const { return ir_; }
   const std::string& assembly() const { return assembly_; }
 
  private:
-  class Linked;
-  explicit JitCode(std::unique_ptr<Linked> linked);
+  friend class JitCompiler;
+  class Library;
+  explicit JitCode(std::unique_ptr<Library> library);
   absl::StatusOr<void*> FindAddress(absl::string_view name) const;
 
-  std::unique_ptr<Linked> linked_;
-  std::string assembly_;
+  std::unique_ptr<Library> library_;
+  absl::flat_hash_map<std::string, void*> addresses_;  // of all functions
+  std::string ir_, assembly_;
+};
+
+// Compiles functions in the order in which they are emitted.
+class JitCompiler {
+ public:
+  // check_stopped: called between functions; if it is an error, the compiler ends with it. It must outlive the
+  // compiler.
+  static absl::StatusOr<JitCompiler> Create(std::string name, JitOptions options, StopFunction check_stopped);
+  JitCompiler(JitCompiler&&) noexcept;
+  ~JitCompiler();
+
+  // Where to emit the next function.
+  JitModule& module() { return *module_; }
+  // Call it after each function, which has passed VerifyOrErase. Optimises and compiles what was emitted, once it is
+  // enough to be worth a module. INTERNAL, with LLVM's message, if it calls an unknown function. Cost: some 0.3 ms a
+  // module, 1 ms for each loop, and a few ms for each exponential, logarithm or trigonometric function.
+  absl::Status CompileIfLarge();
+  absl::StatusOr<std::unique_ptr<JitCode>> Finish() &&;
+
+ private:
+  JitCompiler(std::string name, JitOptions options, StopFunction check_stopped, JitModule module);
+  absl::Status CompileModule();
+
+  std::string name_;
+  JitOptions options_;
+  StopFunction check_stopped_;
+  std::unique_ptr<JitModule> module_;
+  std::unique_ptr<llvm::TargetMachine> target_;  // these two from the first module on
+  std::unique_ptr<JitCode> code_;
 };
 
 }  // namespace kashi::internal

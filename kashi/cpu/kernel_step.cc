@@ -41,7 +41,7 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
     KASHI_ASSIGN_OR_RETURN(results[i], MemoryForResult(op, static_cast<int64_t>(i)));
     pointers.push_back(results[i].mutable_data());
   }
-  RunOnMemory(op.run, operands.data(), pointers.data());
+  KASHI_RETURN_IF_ERROR(RunOnMemory(op.run, operands.data(), pointers.data()));
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
 }
 
@@ -56,38 +56,40 @@ absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) cons
   return Value::WithShape(std::move(memory), op.results[i]);
 }
 
-void KernelStep::RunOnMemory(const EvaluationRun& run, const void* const* operands, void* const* results) const {
+absl::Status KernelStep::RunOnMemory(const EvaluationRun& run, const void* const* operands,
+                                     void* const* results) const {
   const int64_t work_of_row = kernel_.columns * kernel_.work_per_column;
   if (kernel_.rows * work_of_row <= kGrain) {
     const FlushDenormals flush(flush_denormals_);
     function_(operands, results, 0, kernel_.rows, 0, kernel_.columns);
-  } else if (kernel_.updated_operand >= 0) {
-    RunInOrder(run, operands, results);
-  } else {
-    RunOnThreads(run, operands, results);
+    return absl::OkStatus();
   }
+  if (kernel_.updated_operand >= 0) return RunInOrder(run, operands, results);
+  return RunOnThreads(run, operands, results);
 }
 
-// Ends early if the run is stopped, as ParallelFor does.
-void KernelStep::RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const {
+absl::Status KernelStep::RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const {
   const FlushDenormals flush(flush_denormals_);
-  for (int64_t begin = 0; begin < kernel_.columns && !run.IsStopped(); begin += kColumnsPerCheck) {
+  for (int64_t begin = 0; begin < kernel_.columns; begin += kColumnsPerCheck) {
+    KASHI_RETURN_IF_ERROR(run.CheckStopped());
     function_(operands, results, 0, 1, begin, std::min(begin + kColumnsPerCheck, kernel_.columns));
   }
+  return absl::OkStatus();
 }
 
-void KernelStep::RunOnThreads(const EvaluationRun& run, const void* const* operands, void* const* results) const {
+absl::Status KernelStep::RunOnThreads(const EvaluationRun& run, const void* const* operands,
+                                      void* const* results) const {
   const int64_t work_of_row = std::max<int64_t>(1, kernel_.columns * kernel_.work_per_column);
   if (kernel_.splits_columns && kernel_.rows == 1) {
     const int64_t blocks = (kernel_.columns + kColumnsAtOnce - 1) / kColumnsAtOnce;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnsAtOnce * kernel_.work_per_column));
-    run.ParallelFor(blocks, grain, [&](int64_t begin, int64_t end, int) {
+    return run.ParallelFor(blocks, grain, [&](int64_t begin, int64_t end, int) {
       const FlushDenormals flush(flush_denormals_);
       function_(operands, results, 0, 1, begin * kColumnsAtOnce, std::min(end * kColumnsAtOnce, kernel_.columns));
     });
-    return;
   }
-  run.ParallelFor(kernel_.rows, std::max<int64_t>(1, kGrain / work_of_row), [&](int64_t begin, int64_t end, int) {
+  const int64_t grain = std::max<int64_t>(1, kGrain / work_of_row);
+  return run.ParallelFor(kernel_.rows, grain, [&](int64_t begin, int64_t end, int) {
     const FlushDenormals flush(flush_denormals_);
     function_(operands, results, begin, end, 0, kernel_.columns);
   });

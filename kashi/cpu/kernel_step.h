@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/compile_options.h"
@@ -17,14 +18,16 @@ class KernelStep : public CompiledStep {
       : kernel_(std::move(kernel)), function_(function), flush_denormals_(numbers.flush_denormals) {}
   absl::StatusOr<Value> Run(Operation& op) const override;
   // The same on memory. An updated operand is in the memory of result 0 already.
-  void RunOnMemory(const EvaluationRun& run, const void* const* operands, void* const* results) const;
+  // An error: the run is stopped, and the results are not complete.
+  [[nodiscard]] absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
+                                         void* const* results) const;
   const Kernel& kernel() const { return kernel_; }
 
  private:
   // Memory for result i: new, or an operand's.
   absl::StatusOr<Value> MemoryForResult(Operation& op, int64_t i) const;
-  void RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const;
-  void RunOnThreads(const EvaluationRun& run, const void* const* operands, void* const* results) const;
+  absl::Status RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const;
+  absl::Status RunOnThreads(const EvaluationRun& run, const void* const* operands, void* const* results) const;
 
   Kernel kernel_;
   KernelFunction* function_;

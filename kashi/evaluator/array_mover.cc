@@ -14,6 +14,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/math.h"
+#include "kashi/base/status.h"
 #include "kashi/literal/strided_copy.h"
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
@@ -32,7 +33,7 @@ constexpr int64_t kShortFillBytes = 1024;
 constexpr int64_t kElementsOfBlock = 128;
 // Elements of 16 bytes need no kernel; but from here on a plan writes past the caches.
 constexpr int64_t kBytesWorthPlanOfWide = 8 << 20;
-// The number of bytes moved between two checks of is_stopped(): some milliseconds.
+// The number of bytes moved between two calls of check_stopped(): some milliseconds.
 constexpr int64_t kPieceBytes = 32 << 20;
 constexpr int64_t kPieceSteps = 64;  // a piece has a multiple of these, so that its blocks are whole
 
@@ -175,14 +176,14 @@ std::optional<RelayoutPlan> PlanOf(const BoxKey& key, bool only_if_again) {
   return plans.Get(key, only_if_again);
 }
 
-void Walk(const BoxKey& key, const char* source, char* target, StopFunction is_stopped) {
+absl::Status Walk(const BoxKey& key, const char* source, char* target, StopFunction check_stopped) {
   DimensionVector bounds, from, to;
   for (const MoveLoop& loop : key.loops) {
     bounds.push_back(loop.bound);
     from.push_back(loop.source);
     to.push_back(loop.target);
   }
-  CopyStridedUntil(bounds, key.element_bytes, {source, from}, {target, to}, is_stopped);
+  return CopyStridedUntil(bounds, key.element_bytes, {source, from}, {target, to}, check_stopped);
 }
 
 // Iterations that make a piece.
@@ -192,23 +193,25 @@ int64_t StepsOfPiece(int64_t bytes_of_step) {
 }
 
 // Piece by piece along the slowest loop, so that it can be stopped.
-void MoveInPieces(const BoxKey& key, const char* source, char* target, StopFunction is_stopped) {
-  if (is_stopped()) return;
+absl::Status MoveInPieces(const BoxKey& key, const char* source, char* target, StopFunction check_stopped) {
+  KASHI_RETURN_IF_ERROR(check_stopped());
   const int64_t bytes = ElementsOf(key.loops) * key.element_bytes;
   if (bytes <= kPieceBytes || key.loops.size() < 2) {
     const std::optional<RelayoutPlan> plan = PlanOf(key, /*only_if_again=*/false);
-    if (!plan.has_value()) return Walk(key, source, target, is_stopped);
-    return plan->Execute(source, target);
+    if (!plan.has_value()) return Walk(key, source, target, check_stopped);
+    plan->Execute(source, target);
+    return absl::OkStatus();
   }
   const MoveLoop slowest = key.loops.front();
   const int64_t steps = StepsOfPiece(bytes / slowest.bound);
-  for (int64_t at = 0; at < slowest.bound && !is_stopped(); at += steps) {
+  for (int64_t at = 0; at < slowest.bound; at += steps) {
     BoxKey piece = key;
     piece.loops.front().bound = std::min(steps, slowest.bound - at);
     if (piece.loops.front().bound == 1) piece.loops.erase(piece.loops.begin());
-    MoveInPieces(piece, source + at * slowest.source * key.element_bytes,
-                 target + at * slowest.target * key.element_bytes, is_stopped);
+    KASHI_RETURN_IF_ERROR(MoveInPieces(piece, source + at * slowest.source * key.element_bytes,
+                                       target + at * slowest.target * key.element_bytes, check_stopped));
   }
+  return absl::OkStatus();
 }
 
 int64_t BytesOf(absl::Span<const int64_t> sizes, const Placement& placement) {
@@ -236,16 +239,21 @@ void MovePart(const TwoSides& sides, absl::Span<const int64_t> starts, absl::Spa
   plan->Execute(sides.source, sides.target);
 }
 
-void MoveParts(const TwoSides& sides, DimensionVector starts, DimensionVector sizes,
-               absl::Span<const int64_t> cut_order, const RelayoutOptions& options, StopFunction is_stopped) {
-  if (is_stopped()) return;
+absl::Status MoveParts(const TwoSides& sides, DimensionVector starts, DimensionVector sizes,
+                       absl::Span<const int64_t> cut_order, const RelayoutOptions& options,
+                       StopFunction check_stopped) {
+  KASHI_RETURN_IF_ERROR(check_stopped());
   const int64_t bytes = BytesOf(sizes, sides.to);
-  if (bytes <= kPieceBytes || cut_order.empty()) return MovePart(sides, starts, sizes, options);
+  if (bytes <= kPieceBytes || cut_order.empty()) {
+    MovePart(sides, starts, sizes, options);
+    return absl::OkStatus();
+  }
   const int64_t d = cut_order.front(), end = starts[d] + sizes[d];
   for (const int64_t steps = StepsOfPiece(bytes / sizes[d]); starts[d] < end; starts[d] += steps) {
     sizes[d] = std::min(steps, end - starts[d]);
-    MoveParts(sides, starts, sizes, cut_order.subspan(1), options, is_stopped);
+    KASHI_RETURN_IF_ERROR(MoveParts(sides, starts, sizes, cut_order.subspan(1), options, check_stopped));
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -268,14 +276,15 @@ PrimitiveType WordTypeOfBytes(int element_bytes) {
   }
 }
 
-void MoveBetween(const Placement& from, const void* source, const Placement& to, void* target,
-                 absl::Span<const int64_t> cut_order, StopFunction is_stopped) {
+absl::Status MoveBetween(const Placement& from, const void* source, const Placement& to, void* target,
+                         absl::Span<const int64_t> cut_order, StopFunction check_stopped) {
   const DimensionVector sizes(to.dimensions().begin(), to.dimensions().end());
-  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return absl::OkStatus();
   RelayoutOptions options;
   options.padding = std::nullopt;
   options.non_temporal_stores = 2 * BytesOf(sizes, to) > MachineCacheBytes();
-  MoveParts({from, source, to, target}, DimensionVector(sizes.size(), 0), sizes, cut_order, options, is_stopped);
+  return MoveParts({from, source, to, target}, DimensionVector(sizes.size(), 0), sizes, cut_order, options,
+                   check_stopped);
 }
 
 BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span<const int64_t> source_strides,
@@ -284,22 +293,27 @@ BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span
   return RouteOfLoops(LoopsOf(bounds, source_strides, target_strides), element_bytes);
 }
 
-void MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
-             StopFunction is_stopped) {
+absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
+                     StopFunction check_stopped) {
   KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
-  if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) return;
-  if (IsSmall(bounds)) return CopyStridedUntil(bounds, element_bytes, source, target, is_stopped);
+  if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) {
+    return absl::OkStatus();
+  }
+  if (IsSmall(bounds)) return CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
   BoxKey key{LoopsOf(bounds, source.strides, target.strides), element_bytes, false};
   const BoxRoute route = RouteOfLoops(key.loops, element_bytes);
   if (route == BoxRoute::kPlan) {
     key.non_temporal_stores = 2 * ElementsOf(key.loops) * element_bytes > MachineCacheBytes();
-    return MoveInPieces(key, source.data, target.data, is_stopped);
+    return MoveInPieces(key, source.data, target.data, check_stopped);
   }
   if (route == BoxRoute::kPlanIfAgain) {
     const std::optional<RelayoutPlan> plan = PlanOf(key, /*only_if_again=*/true);
-    if (plan.has_value()) return plan->Execute(source.data, target.data);
+    if (plan.has_value()) {
+      plan->Execute(source.data, target.data);
+      return absl::OkStatus();
+    }
   }
-  CopyStridedUntil(bounds, element_bytes, source, target, is_stopped);
+  return CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
 }
 
 }  // namespace kashi::internal

@@ -73,7 +73,7 @@ void CheckMove(const BoxMove& move, int bytes) {
   MoveByDefinition(move, bytes, source.data() - low * bytes, expected.data());
   for (int i = 0; i < 3; ++i) {
     std::vector<char> target((end + 1) * bytes, 'x');
-    MoveBox(move.bounds, bytes, {source.data() - low * bytes, move.from}, {target.data(), move.to});
+    ASSERT_TRUE(MoveBox(move.bounds, bytes, {source.data() - low * bytes, move.from}, {target.data(), move.to}).ok());
     ASSERT_TRUE(target == expected) << ::testing::PrintToString(move.bounds) << ", " << bytes << " bytes, move " << i;
   }
 }
@@ -157,8 +157,11 @@ TEST(ArrayMoverTest, Stops) {
   const BoxMove move = Transpose({3000, 6001}, {1, 0});
   std::vector<int32_t> source(3000 * 6001, 1), target(3000 * 6001, 0);
   int questions = 0;
-  MoveBox(move.bounds, 4, {reinterpret_cast<const char*>(source.data()), move.from},
-          {reinterpret_cast<char*>(target.data()), move.to}, [&] { return ++questions > 3; });
+  const absl::Status status = MoveBox(move.bounds, 4, {reinterpret_cast<const char*>(source.data()), move.from},
+                                      {reinterpret_cast<char*>(target.data()), move.to}, [&] {
+                                        return ++questions > 3 ? absl::CancelledError("stopped") : absl::OkStatus();
+                                      });
+  EXPECT_TRUE(absl::IsCancelled(status));
   EXPECT_EQ(target.front(), 1);
   EXPECT_EQ(target.back(), 0);
 }

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/matrix_product_kernels.h"
 #include "kashi/evaluator/scratch_block.h"
 
@@ -66,10 +67,10 @@ std::vector<Segment> SegmentsAt(const BackwardFilterConvolution& convolution, ab
 template <typename T>
 class BackwardFilterRunner {
  public:
-  BackwardFilterRunner(const BackwardFilterConvolution& convolution, T* out, StopFunction is_stopped)
+  BackwardFilterRunner(const BackwardFilterConvolution& convolution, T* out, StopFunction check_stopped)
       : convolution_(convolution),
         out_(out),
-        is_stopped_(is_stopped),
+        check_stopped_(check_stopped),
         image_(convolution.inputs * ProductOf(convolution.axes, &ConvolutionAxis::lhs_size)),
         window_(convolution.inputs * ProductOf(convolution.axes, &ConvolutionAxis::window_size)),
         places_(ProductOf(convolution.axes, &ConvolutionAxis::out_size)) {}
@@ -86,7 +87,7 @@ class BackwardFilterRunner {
     PackOperand(kernels_.pack_rhs, rhs, window_, convolution_.outputs, kernels_.columns, true, rhs_);
   }
 
-  void Run() {
+  absl::Status Run() {
     std::vector<int64_t> s(convolution_.axes.size());
     for (int64_t place = 0; place < places_; ++place) {
       int64_t rest = place;
@@ -97,8 +98,8 @@ class BackwardFilterRunner {
     }
     const int64_t panels = CeilOfRatio<int64_t>(convolution_.outputs, kernels_.columns), tasks = places_ * panels;
     // A thread with several panels reads a stretch of lhs from memory once for all of them.
-    ParallelFor(tasks, CeilOfRatio<int64_t>(tasks, ParallelThreadCount()),
-                [&](int64_t begin, int64_t end, int) { RunTasks(begin, end, panels); });
+    return TryParallelFor(tasks, CeilOfRatio<int64_t>(tasks, ParallelThreadCount()),
+                          [&](int64_t begin, int64_t end, int) { return RunTasks(begin, end, panels); });
   }
 
  private:
@@ -111,10 +112,11 @@ class BackwardFilterRunner {
   }
 
   // Task place * panels + panel.
-  void RunTasks(int64_t begin, int64_t end, int64_t panels) const {
+  absl::Status RunTasks(int64_t begin, int64_t end, int64_t panels) const {
     const int64_t row_length = convolution_.axes.back().window_size;
     const int64_t rows = window_ / row_length, rows_of_stretch = CeilOfRatio(kStretch, row_length);
-    for (int64_t row = 0; row < rows && !is_stopped_(); row += rows_of_stretch) {
+    for (int64_t row = 0; row < rows; row += rows_of_stretch) {
+      KASHI_RETURN_IF_ERROR(check_stopped_());
       for (int64_t task = begin; task < end; ++task) {
         const std::vector<Segment>& all = segments_[task / panels];
         const auto before = [](const Segment& segment, int64_t limit) { return segment.row < limit; };
@@ -124,6 +126,7 @@ class BackwardFilterRunner {
         RunPanel(task / panels, task % panels * kernels_.columns, segments);
       }
     }
+    return absl::OkStatus();
   }
 
   void RunPanel(int64_t place, int64_t column, absl::Span<const Segment> segments) const {
@@ -150,7 +153,7 @@ class BackwardFilterRunner {
   const PackedKernels<T>& kernels_ = FindKernels<T>().packed;
   const BackwardFilterConvolution& convolution_;
   T* out_;
-  StopFunction is_stopped_;
+  StopFunction check_stopped_;
   int64_t image_, window_;  // places, of all inputs
   int64_t places_;          // of the result
   T* lhs_ = nullptr;        // packed
@@ -171,18 +174,19 @@ bool BackwardFilterConvolution::IsWorthIt() const {
 }
 
 template <typename T>
-bool RunBackwardFilterConvolution(const BackwardFilterConvolution& convolution, const T* lhs, const T* rhs, T* out,
-                                  StopFunction is_stopped) {
-  BackwardFilterRunner<T> runner(convolution, out, is_stopped);
+absl::StatusOr<bool> RunBackwardFilterConvolution(const BackwardFilterConvolution& convolution, const T* lhs,
+                                                  const T* rhs, T* out, StopFunction check_stopped) {
+  BackwardFilterRunner<T> runner(convolution, out, check_stopped);
   const ScratchBlock memory(runner.PackedWords() * static_cast<int64_t>(sizeof(T)));
   if (memory.data() == nullptr) return false;
   runner.Pack(lhs, rhs, static_cast<T*>(memory.data()));
-  runner.Run();
+  KASHI_RETURN_IF_ERROR(runner.Run());
   return true;
 }
 
-#define KASHI_INSTANTIATE(T) \
-  template bool RunBackwardFilterConvolution<T>(const BackwardFilterConvolution&, const T*, const T*, T*, StopFunction);
+#define KASHI_INSTANTIATE(T)                                                                                          \
+  template absl::StatusOr<bool> RunBackwardFilterConvolution<T>(const BackwardFilterConvolution&, const T*, const T*, \
+                                                                T*, StopFunction);
 KASHI_INSTANTIATE(float)
 KASHI_INSTANTIATE(double)
 KASHI_INSTANTIATE(uint32_t)

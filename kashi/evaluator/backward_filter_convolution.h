@@ -30,11 +30,13 @@ struct BackwardFilterConvolution {
   bool IsWorthIt() const;
 };
 
-// lhs [i, x..., n], rhs [i, w..., o], out [s..., n, o]: dense arrays; out is zeros. Ends early if is_stopped(). False,
-// and nothing happens, if there is no memory for packed operands. T: float, double, uint32_t, uint64_t.
+// lhs [i, x..., n], rhs [i, w..., o], out [s..., n, o]: dense arrays; out is zeros. Ends early with the error of
+// check_stopped(). False, and nothing happens, if there is no memory for packed operands. T: float, double, uint32_t,
+// uint64_t.
 template <typename T>
-bool RunBackwardFilterConvolution(const BackwardFilterConvolution& convolution, const T* lhs, const T* rhs, T* out,
-                                  StopFunction is_stopped);
+[[nodiscard]] absl::StatusOr<bool> RunBackwardFilterConvolution(const BackwardFilterConvolution& convolution,
+                                                                const T* lhs, const T* rhs, T* out,
+                                                                StopFunction check_stopped);
 
 }  // namespace kashi::internal
 

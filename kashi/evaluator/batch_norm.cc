@@ -73,17 +73,17 @@ void AddRows(const FeatureView& view, int64_t begin, int64_t end, const Term& te
 }
 
 template <typename Term>
-Sums SumFeatures(const EvaluationRun& run, const FeatureView& view, const Term& term) {
+absl::StatusOr<Sums> SumFeatures(const EvaluationRun& run, const FeatureView& view, const Term& term) {
   constexpr int64_t kElements = 1 << 15, kMostPortions = 256;
   const int64_t row_size = std::max<int64_t>(1, view.features * view.inner);
   const int64_t rows = std::max({int64_t{1}, kElements / row_size, (view.outer + kMostPortions - 1) / kMostPortions});
   const int64_t portions = (view.outer + rows - 1) / rows;
   std::vector<Sums> partial(portions, Sums(view.features));
-  run.ParallelFor(portions, 1, [&](int64_t begin, int64_t end, int) {
+  KASHI_RETURN_IF_ERROR(run.ParallelFor(portions, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t p = begin; p < end; ++p) {
       AddRows(view, p * rows, std::min((p + 1) * rows, view.outer), term, partial[p].data());
     }
-  });
+  }));
   Sums sums(view.features);
   for (const Sums& portion : partial) {
     for (int64_t f = 0; f < view.features; ++f) AddTo(sums[f], portion[f]);
@@ -93,23 +93,24 @@ Sums SumFeatures(const EvaluationRun& run, const FeatureView& view, const Term& 
 
 // out[i] = compute(i, feature) for all elements.
 template <typename T, typename Compute>
-void FillByFeature(const EvaluationRun& run, const FeatureView& view, T* out, const Compute& compute) {
+absl::Status FillByFeature(const EvaluationRun& run, const FeatureView& view, T* out, const Compute& compute) {
   const int64_t row_size = view.features * view.inner;
   if (view.inner == 1) {
-    run.ParallelFor(view.outer, 1 + (1 << 14) / std::max<int64_t>(1, row_size), [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) {
-        for (int64_t f = 0; f < row_size; ++f) out[row * row_size + f] = compute(row * row_size + f, f);
-      }
-    });
-    return;
+    return run.ParallelFor(view.outer, 1 + (1 << 14) / std::max<int64_t>(1, row_size),
+                           [&](int64_t begin, int64_t end, int) {
+                             for (int64_t row = begin; row < end; ++row) {
+                               for (int64_t f = 0; f < row_size; ++f)
+                                 out[row * row_size + f] = compute(row * row_size + f, f);
+                             }
+                           });
   }
-  run.ParallelFor(view.outer * view.features, 1 + (1 << 14) / std::max<int64_t>(1, view.inner),
-                  [&](int64_t begin, int64_t end, int) {
-                    for (int64_t line = begin; line < end; ++line) {
-                      const int64_t f = line % view.features, first = line * view.inner;
-                      for (int64_t i = first; i < first + view.inner; ++i) out[i] = compute(i, f);
-                    }
-                  });
+  return run.ParallelFor(view.outer * view.features, 1 + (1 << 14) / std::max<int64_t>(1, view.inner),
+                         [&](int64_t begin, int64_t end, int) {
+                           for (int64_t line = begin; line < end; ++line) {
+                             const int64_t f = line % view.features, first = line * view.inner;
+                             for (int64_t i = first; i < first + view.inner; ++i) out[i] = compute(i, f);
+                           }
+                         });
 }
 
 // The operands in the type of the computation, and the view of their elements.
@@ -158,17 +159,16 @@ absl::StatusOr<Value> Normalize(const BatchNorm& norm, const T* scale, const T* 
   }
   KASHI_ASSIGN_OR_RETURN(Value y, norm.MakeElements());
   const T* const x = norm.Data<T>(0);
-  FillByFeature(norm.run, norm.view, y.mutable_data<T>().data(),
-                [&](int64_t i, int64_t f) { return (x[i] - mean[f]) * factors[f] + offset[f]; });
+  KASHI_RETURN_IF_ERROR(FillByFeature(norm.run, norm.view, y.mutable_data<T>().data(),
+                                      [&](int64_t i, int64_t f) { return (x[i] - mean[f]) * factors[f] + offset[f]; }));
   return y;
 }
 
 template <typename T>
 absl::StatusOr<std::vector<Value>> Train(const BatchNorm& norm) {
   const T* const x = norm.Data<T>(0);
-  const Sums sums = SumFeatures(norm.run, norm.view, [&](int64_t i, int64_t) {
-    return SumPair{x[i], static_cast<double>(x[i]) * x[i]};
-  });
+  const auto terms = [&](int64_t i, int64_t) { return SumPair{x[i], static_cast<double>(x[i]) * x[i]}; };
+  KASHI_ASSIGN_OR_RETURN(const Sums sums, SumFeatures(norm.run, norm.view, terms));
   KASHI_ASSIGN_OR_RETURN(Value mean, norm.MakeFeatures());
   KASHI_ASSIGN_OR_RETURN(Value variance, norm.MakeFeatures());
   const double n = static_cast<double>(norm.view.per_feature());
@@ -199,9 +199,10 @@ template <typename T>
 absl::StatusOr<std::vector<Value>> Differentiate(const BatchNorm& norm) {
   const T *x = norm.Data<T>(0), *scale = norm.Data<T>(1), *mean = norm.Data<T>(2), *variance = norm.Data<T>(3);
   const T* const dy = norm.Data<T>(4);
-  const Sums sums = SumFeatures(norm.run, norm.view, [&](int64_t i, int64_t f) {
+  const auto terms = [&](int64_t i, int64_t f) {
     return SumPair{dy[i], static_cast<double>(dy[i]) * (static_cast<double>(x[i]) - mean[f])};
-  });
+  };
+  KASHI_ASSIGN_OR_RETURN(const Sums sums, SumFeatures(norm.run, norm.view, terms));
   KASHI_ASSIGN_OR_RETURN(Value scale_gradient, norm.MakeFeatures());
   KASHI_ASSIGN_OR_RETURN(Value offset_gradient, norm.MakeFeatures());
   // dx = a dy + b (x - mean) + c
@@ -218,8 +219,9 @@ absl::StatusOr<std::vector<Value>> Differentiate(const BatchNorm& norm) {
                 static_cast<T>(-factor / n * sums[f][0])};
   }
   KASHI_ASSIGN_OR_RETURN(Value dx, norm.MakeElements());
-  FillByFeature(norm.run, norm.view, dx.mutable_data<T>().data(),
-                [&](int64_t i, int64_t f) { return lines[f].a * dy[i] + lines[f].b * (x[i] - mean[f]) + lines[f].c; });
+  KASHI_RETURN_IF_ERROR(FillByFeature(norm.run, norm.view, dx.mutable_data<T>().data(), [&](int64_t i, int64_t f) {
+    return lines[f].a * dy[i] + lines[f].b * (x[i] - mean[f]) + lines[f].c;
+  }));
   std::vector<Value> results;
   results.push_back(std::move(dx));
   results.push_back(std::move(scale_gradient));

@@ -51,12 +51,12 @@ absl::Status WriteMemory(EvaluationRun& run, const Memory& memory, const Value& 
   }
   char* const elements = bytes + map.prefix_bytes();
   if (!memory.is_packed()) {
-    memory.order.Spread(value.bytes(), memory.element_bytes, elements, [&run] { return run.IsStopped(); });
-    return absl::OkStatus();
+    return memory.order.Spread(value.bytes(), memory.element_bytes, elements, [&run] { return run.CheckStopped(); });
   }
   KASHI_ASSIGN_OR_RETURN(Value unpacked, run.MakeArray(U8, {map.padded_element_count()}));
   std::memset(unpacked.mutable_data(), 0, unpacked.byte_count());
-  memory.order.Spread(value.bytes(), 1, unpacked.mutable_bytes(), [&run] { return run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(
+      memory.order.Spread(value.bytes(), 1, unpacked.mutable_bytes(), [&run] { return run.CheckStopped(); }));
   primitive_util::PackIntN(static_cast<int>(map.element_size_in_bits()),
                            {unpacked.bytes(), static_cast<size_t>(unpacked.byte_count())},
                            {elements, static_cast<size_t>(memory.byte_size() - map.prefix_bytes())});
@@ -69,14 +69,16 @@ absl::StatusOr<Value> ReadMemory(EvaluationRun& run, const Memory& memory, const
   const char* const elements = bytes + map.prefix_bytes();
   KASHI_ASSIGN_OR_RETURN(Value value, run.MakeArray(MakeDenseShape(memory.order.shape())));
   if (!memory.is_packed()) {
-    memory.order.Collect(elements, memory.element_bytes, value.mutable_bytes(), [&run] { return run.IsStopped(); });
+    KASHI_RETURN_IF_ERROR(memory.order.Collect(elements, memory.element_bytes, value.mutable_bytes(),
+                                               [&run] { return run.CheckStopped(); }));
     return value;
   }
   KASHI_ASSIGN_OR_RETURN(Value unpacked, run.MakeArray(U8, {map.padded_element_count()}));
   primitive_util::UnpackIntN(static_cast<int>(map.element_size_in_bits()),
                              {elements, static_cast<size_t>(memory.byte_size() - map.prefix_bytes())},
                              {unpacked.mutable_bytes(), static_cast<size_t>(unpacked.byte_count())});
-  memory.order.Collect(unpacked.bytes(), 1, value.mutable_bytes(), [&run] { return run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(
+      memory.order.Collect(unpacked.bytes(), 1, value.mutable_bytes(), [&run] { return run.CheckStopped(); }));
   return value;
 }
 

@@ -60,18 +60,21 @@ bool FactorBlock(Matrix<T> a) {
 // a22 -= a21 a21^H, where `b` is -a21^H: rows in stripes, and of each only what is left of the diagonal, and a bit
 // more.
 template <typename T>
-void UpdateLower(Matrix<const T> a21, Matrix<const T> b, Matrix<T> a22) {
+absl::Status UpdateLower(Matrix<const T> a21, Matrix<const T> b, Matrix<T> a22, StopFunction check_stopped) {
   constexpr int64_t kStripe = 4 * kMatrixBlock;
   for (int64_t row = 0; row < a22.rows; row += kStripe) {
     const int64_t height = std::min(kStripe, a22.rows - row);
-    MatrixProduct<T>({1, height, a21.columns, row + height}, {a21.row(row), 0, a21.stride, 1}, {b.data, 0, b.stride, 1},
-                     {a22.row(row), 0, a22.stride}, MatrixProductMode::kAdd);
+    KASHI_RETURN_IF_ERROR(MatrixProduct<T>({1, height, a21.columns, row + height}, {a21.row(row), 0, a21.stride, 1},
+                                           {b.data, 0, b.stride, 1}, {a22.row(row), 0, a22.stride},
+                                           MatrixProductMode::kAdd, check_stopped));
   }
+  return absl::OkStatus();
 }
 
 // Row i of L21 solves L11^* x = (row i of A21)^T, so the transpose is what we work on.
 template <typename T>
-void EliminateBlock(Matrix<const T> l11, Matrix<T> a21, Matrix<T> a22, std::vector<T>& workspace) {
+absl::Status EliminateBlock(Matrix<const T> l11, Matrix<T> a21, Matrix<T> a22, std::vector<T>& workspace,
+                            StopFunction check_stopped) {
   const int64_t n = l11.rows, rest = a21.rows;
   workspace.resize(n * n + n * rest);
   const Matrix<T> conjugate{workspace.data(), n, n, n};
@@ -90,18 +93,19 @@ void EliminateBlock(Matrix<const T> l11, Matrix<T> a21, Matrix<T> a22, std::vect
       transpose.at(j, i) = -Conjugate(transpose.at(j, i));
     }
   }
-  UpdateLower<T>({a21.data, rest, n, a21.stride}, {transpose.data, n, rest, rest}, a22);
+  return UpdateLower<T>({a21.data, rest, n, a21.stride}, {transpose.data, n, rest, rest}, a22, check_stopped);
 }
 
 template <typename T>
-bool FactorLower(Matrix<T> a, absl::FunctionRef<bool()> is_cancelled) {
+absl::StatusOr<bool> FactorLower(Matrix<T> a, StopFunction check_stopped) {
   std::vector<T> workspace;
-  for (int64_t at = 0; at < a.rows && !is_cancelled(); at += kMatrixBlock) {
+  for (int64_t at = 0; at < a.rows; at += kMatrixBlock) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     const int64_t n = std::min(kMatrixBlock, a.rows - at), next = at + n, rest = a.rows - next;
     const Matrix<T> diagonal = a.Block(at, at, n, n);
     if (!FactorBlock(diagonal)) return false;
-    EliminateBlock<T>({diagonal.data, n, n, a.stride}, a.Block(next, at, rest, n), a.Block(next, next, rest, rest),
-                      workspace);
+    KASHI_RETURN_IF_ERROR(EliminateBlock<T>({diagonal.data, n, n, a.stride}, a.Block(next, at, rest, n),
+                                            a.Block(next, next, rest, rest), workspace, check_stopped));
   }
   return true;
 }
@@ -120,16 +124,18 @@ void TransposeConjugate(Matrix<T> a) {
 // U = L^H where L L^H = A too, and A's lower triangle is its upper one, transposed and conjugated. The diagonal is not
 // conjugated: it is real.
 template <typename T>
-void Factor(Matrix<T> a, bool lower, absl::FunctionRef<bool()> is_cancelled) {
+absl::Status Factor(Matrix<T> a, bool lower, StopFunction check_stopped) {
   if (!lower) TransposeConjugate(a);
-  if (!FactorLower(a, is_cancelled)) {
+  KASHI_ASSIGN_OR_RETURN(const bool has_factor, FactorLower(a, check_stopped));
+  if (!has_factor) {
     std::fill_n(a.data, a.rows * a.columns, T(std::numeric_limits<decltype(RealPart(T()))>::quiet_NaN()));
-    return;
+    return absl::OkStatus();
   }
   if (!lower) TransposeConjugate(a);
   for (int64_t i = 0; i < a.rows; ++i) {
     std::fill(a.row(i) + (lower ? i + 1 : 0), a.row(i) + (lower ? a.columns : i), T(0));
   }
+  return absl::OkStatus();
 }
 
 template <typename T>
@@ -137,11 +143,10 @@ absl::Status FactorAll(EvaluationRun& run, Value& matrices, bool lower) {
   const int64_t n = matrices.dimensions().back(), size = n * n;
   if (matrices.element_count() == 0) return absl::OkStatus();
   T* const data = matrices.mutable_data<T>().data();
-  const auto is_cancelled = [&] { return !run.CheckStopped().ok(); };
-  ForEachMatrix(matrices.element_count() / size, static_cast<double>(size) * n / 3, [&](int64_t i) {
-    Factor<T>({data + i * size, n, n, n}, lower, is_cancelled);
+  const auto check_stopped = [&] { return run.CheckStopped(); };
+  return ForEachMatrix(matrices.element_count() / size, static_cast<double>(size) * n / 3, [&](int64_t i) {
+    return Factor<T>({data + i * size, n, n, n}, lower, check_stopped);
   });
-  return run.CheckStopped();
 }
 
 absl::Status FactorAll(EvaluationRun& run, Value& matrices, bool lower) {

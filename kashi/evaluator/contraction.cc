@@ -65,9 +65,9 @@ absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedVi
   }
   KASHI_ASSIGN_OR_RETURN(Value dense, run.MakeArray(value.element_type(), view.sizes));
   if (dense.element_count() == 0) return dense;
-  CopyStridedUntil(view.sizes, value.element_bytes(),
-                   {value.bytes() + view.offset * value.element_bytes(), view.strides},
-                   {dense.mutable_bytes(), RowMajorStrides(view.sizes)}, [&run] { return run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(CopyStridedUntil(
+      view.sizes, value.element_bytes(), {value.bytes() + view.offset * value.element_bytes(), view.strides},
+      {dense.mutable_bytes(), RowMajorStrides(view.sizes)}, [&run] { return run.CheckStopped(); }));
   return dense;
 }
 

@@ -141,28 +141,28 @@ class Runner {
         out_(out) {}
 
   // Computes the part of out that has these indices along one axis, for one group.
-  void Run(int64_t group, size_t axis, PlaceRange range) const {
+  absl::Status Run(int64_t group, size_t axis, PlaceRange range) const {
     const std::vector<ConvolutionAxis>& axes = convolution_.axes;
     std::vector<std::vector<Meeting>> meetings;
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool whole = convolution_.takes_windows_whole && i + 1 == axes.size();
       meetings.push_back(MeetingsOf(axes[i], whole, i == axis ? range : PlaceRange{0, axes[i].out_size}));
-      if (meetings.back().empty()) return;
+      if (meetings.back().empty()) return absl::OkStatus();
     }
     absl::InlinedVector<size_t, 6> index(axes.size(), 0);
     absl::InlinedVector<const Meeting*, 6> chosen(axes.size());
     while (true) {
       for (size_t i = 0; i < axes.size(); ++i) chosen[i] = &meetings[i][index[i]];
-      RunMeetings(group, chosen);
+      KASHI_RETURN_IF_ERROR(RunMeetings(group, chosen));
       size_t i = axes.size();
       while (i > 0 && ++index[i - 1] == meetings[i - 1].size()) index[--i] = 0;
-      if (i == 0) return;
+      if (i == 0) return absl::OkStatus();
     }
   }
 
  private:
   // One meeting on each axis: matrix products for all their steps.
-  void RunMeetings(int64_t group, absl::Span<const Meeting* const> meetings) const {
+  absl::Status RunMeetings(int64_t group, absl::Span<const Meeting* const> meetings) const {
     const std::vector<ConvolutionAxis>& axes = convolution_.axes;
     const T* lhs = lhs_ + group * convolution_.lhs_group_stride;
     const T* rhs = rhs_ + group * convolution_.outputs;
@@ -178,8 +178,8 @@ class Runner {
     const int64_t depth = meetings.back()->window_count * convolution_.inputs;
     absl::InlinedVector<int64_t, 4> index(loops.size(), 0);
     while (true) {
-      if (run_.IsStopped()) return;
-      AddProduct(batch, rows, depth, lhs, rhs, out);
+      KASHI_RETURN_IF_ERROR(run_.CheckStopped());
+      KASHI_RETURN_IF_ERROR(AddProduct(batch, rows, depth, lhs, rhs, out));
       size_t i = 0;
       for (; i < loops.size(); ++i) {
         lhs += loops[i].lhs;
@@ -189,19 +189,20 @@ class Runner {
         out -= loops[i].out * loops[i].count;
         index[i] = 0;
       }
-      if (i == loops.size()) return;
+      if (i == loops.size()) return absl::OkStatus();
     }
   }
 
-  void AddProduct(const Loop& batch, const Loop& rows, int64_t depth, const T* lhs, const T* rhs, T* out) const {
+  absl::Status AddProduct(const Loop& batch, const Loop& rows, int64_t depth, const T* lhs, const T* rhs,
+                          T* out) const {
     const int64_t width = convolution_.groups * convolution_.outputs;
     if (convolution_.is_by_channel) {
       AddScaledColumns<T>(rows.count, width, {lhs, 0, rows.lhs, 1}, rhs, {out, 0, rows.out});
-    } else {
-      MatrixProduct<T>({batch.count, rows.count, depth, convolution_.outputs}, {lhs, batch.lhs, rows.lhs, 1},
-                       {rhs, 0, width, 1}, {out, batch.out, rows.out}, MatrixProductMode::kAdd,
-                       [this] { return run_.IsStopped(); });
+      return absl::OkStatus();
     }
+    return MatrixProduct<T>({batch.count, rows.count, depth, convolution_.outputs}, {lhs, batch.lhs, rows.lhs, 1},
+                            {rhs, 0, width, 1}, {out, batch.out, rows.out}, MatrixProductMode::kAdd,
+                            [this] { return run_.CheckStopped(); });
   }
 
   const EvaluationRun& run_;
@@ -266,19 +267,21 @@ absl::Status RunConvolution(const EvaluationRun& run, const Convolution& convolu
   const int64_t size = convolution.axes[pieces.axis].out_size;
   const int64_t groups = convolution.is_by_channel ? 1 : convolution.groups;
   std::memset(out.mutable_data(), 0, out.byte_count());
-  AccumulationTypeSwitch(
+  return AccumulationTypeSwitch(
       [&](auto zero) {
         using T = decltype(zero);
         const Runner<T> runner(run, convolution, static_cast<T*>(out.mutable_data()));
-        run.ParallelFor(groups * pieces.count, 1, [&](int64_t begin, int64_t end, int) {
+        const auto run_pieces = [&](int64_t begin, int64_t end, int) -> absl::Status {
           for (int64_t i = begin; i < end; ++i) {
             const int64_t first = i % pieces.count * pieces.length;
-            runner.Run(i / pieces.count, pieces.axis, {first, std::min(size, first + pieces.length)});
+            KASHI_RETURN_IF_ERROR(
+                runner.Run(i / pieces.count, pieces.axis, {first, std::min(size, first + pieces.length)}));
           }
-        });
+          return absl::OkStatus();
+        };
+        return CheckedParallelFor(run, /*parallel=*/true, groups * pieces.count, 1, run_pieces);
       },
       out.element_type());
-  return run.CheckStopped();
 }
 
 // ---- Types ---------------------------------------------------------------------------------------------------------
@@ -493,18 +496,18 @@ absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, cons
   out_sizes.push_back(backward.outputs);
   KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, out_sizes));
   std::memset(out.mutable_data(), 0, out.byte_count());
-  const auto multiply = [&](auto zero) {
+  const auto multiply = [&](auto zero) -> absl::StatusOr<bool> {
     using T = decltype(zero);
     if constexpr (is_complex_v<T>) {
       return false;
     } else {
-      return RunBackwardFilterConvolution<T>(backward, static_cast<const T*>(lhs.untyped_data()),
-                                             static_cast<const T*>(rhs.untyped_data()),
-                                             static_cast<T*>(out.mutable_data()), [&op] { return op.run.IsStopped(); });
+      return RunBackwardFilterConvolution<T>(
+          backward, static_cast<const T*>(lhs.untyped_data()), static_cast<const T*>(rhs.untyped_data()),
+          static_cast<T*>(out.mutable_data()), [&op] { return op.run.CheckStopped(); });
     }
   };
-  if (!AccumulationTypeSwitch(multiply, accumulation)) return Value();
-  KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
+  KASHI_ASSIGN_OR_RETURN(const bool is_done, AccumulationTypeSwitch(multiply, accumulation));
+  if (!is_done) return Value();
   for (int64_t d : dnums.output_spatial_dimensions()) order.push_back(d);
   order.push_back(dnums.output_batch_dimension());
   order.push_back(dnums.output_feature_dimension());

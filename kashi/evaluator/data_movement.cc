@@ -46,17 +46,18 @@ absl::StatusOr<Value> Renamed(Operation& op) {
 absl::StatusOr<Value> CopyFrom(Operation& op, int64_t offset, absl::Span<const int64_t> strides) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   const Value& in = op.operands[0];
-  MoveBox(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
-          {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(
+      MoveBox(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
+              {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
 // Copies `from` to the box that begins at `starts`. Pre: it is within `to`.
-void CopyIntoBox(const EvaluationRun& run, const Value& from, absl::Span<const int64_t> starts, Value& to) {
+absl::Status CopyIntoBox(const EvaluationRun& run, const Value& from, absl::Span<const int64_t> starts, Value& to) {
   const DimensionVector strides = ElementStrides(to.shape());
-  MoveBox(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
-          {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides},
-          [&run] { return run.IsStopped(); });
+  return MoveBox(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
+                 {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides},
+                 [&run] { return run.CheckStopped(); });
 }
 
 // Element i of an array of integers; of unsigned ones that no int64_t holds the largest that it does.
@@ -93,12 +94,12 @@ absl::StatusOr<DimensionVector> ClampedStarts(absl::Span<const Value> starts, ab
 }
 
 // Writes one element everywhere in the box of `out` that begins at `starts`.
-void FillBox(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
-             absl::Span<const int64_t> sizes, Value& out) {
+absl::Status FillBox(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
+                     absl::Span<const int64_t> sizes, Value& out) {
   const DimensionVector strides = ElementStrides(out.shape());
-  MoveBox(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
-          {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
-          [&run] { return run.IsStopped(); });
+  return MoveBox(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
+                 {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
+                 [&run] { return run.CheckStopped(); });
 }
 
 }  // namespace
@@ -216,7 +217,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(2), in.dimensions(), update.dimensions(), op.instruction));
   KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run, std::move(op.operands[0])));
-  if (update.element_count() > 0) CopyIntoBox(op.run, update, starts, out);
+  if (update.element_count() > 0) KASHI_RETURN_IF_ERROR(CopyIntoBox(op.run, update, starts, out));
   return out;
 }
 
@@ -240,7 +241,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
   DimensionVector starts(out.rank(), 0);
   for (Value& operand : op.operands) {
     KASHI_ASSIGN_OR_RETURN(const Value part, op.run.Convert(std::move(operand), out.element_type()));
-    if (part.element_count() > 0) CopyIntoBox(op.run, part, starts, out);
+    if (part.element_count() > 0) KASHI_RETURN_IF_ERROR(CopyIntoBox(op.run, part, starts, out));
     starts[dimension] += part.dimension(dimension);
     KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
   }
@@ -280,19 +281,20 @@ PaddedDimension PadDimension(const PaddingConfigDimension& config, int64_t in_si
 //   1 . . 1 1      dimension 1: the rest of the columns 0, 3 and 4
 //   1 . . 1 1
 //   0 0 0 0 0
-void FillAround(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
-                absl::Span<const int64_t> sizes, Value& out) {
+absl::Status FillAround(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
+                        absl::Span<const int64_t> sizes, Value& out) {
   DimensionVector slab_starts(out.rank(), 0);
   DimensionVector slab_sizes(out.dimensions().begin(), out.dimensions().end());
   for (int d = 0; d < out.rank(); ++d) {
     slab_sizes[d] = starts[d];
-    FillBox(run, element, slab_starts, slab_sizes, out);
+    KASHI_RETURN_IF_ERROR(FillBox(run, element, slab_starts, slab_sizes, out));
     slab_starts[d] = starts[d] + sizes[d];
     slab_sizes[d] = out.dimension(d) - slab_starts[d];
-    FillBox(run, element, slab_starts, slab_sizes, out);
+    KASHI_RETURN_IF_ERROR(FillBox(run, element, slab_starts, slab_sizes, out));
     slab_starts[d] = starts[d];
     slab_sizes[d] = sizes[d];
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -306,7 +308,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (out.element_count() == 0) return out;
   if (in.element_count() == 0) {
-    FillBox(op.run, element, DimensionVector(out.rank(), 0), out.dimensions(), out);
+    KASHI_RETURN_IF_ERROR(FillBox(op.run, element, DimensionVector(out.rank(), 0), out.dimensions(), out));
     return out;
   }
 
@@ -324,13 +326,13 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
     has_holes = has_holes || padded.step > 1;
   }
   if (has_holes) {
-    FillBox(op.run, element, DimensionVector(out.rank(), 0), out.dimensions(), out);
+    KASHI_RETURN_IF_ERROR(FillBox(op.run, element, DimensionVector(out.rank(), 0), out.dimensions(), out));
   } else {
-    FillAround(op.run, element, starts, sizes, out);
+    KASHI_RETURN_IF_ERROR(FillAround(op.run, element, starts, sizes, out));
   }
-  MoveBox(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
-          {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides},
-          [&op] { return op.run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(MoveBox(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
+                                {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides},
+                                [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
@@ -363,8 +365,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kIota>(Operation& op) {
   WriteCounts(out.element_type(), n, counts.mutable_data());
   DimensionVector strides(out.rank(), 0);
   strides[dimension] = 1;
-  MoveBox(out.dimensions(), out.element_bytes(), {counts.bytes(), strides},
-          {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(MoveBox(out.dimensions(), out.element_bytes(), {counts.bytes(), strides},
+                                {out.mutable_bytes(), ElementStrides(out.shape())},
+                                [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
@@ -387,8 +390,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSetDimensionSize>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (absl::MakeConstSpan(kept) != sizes) std::memset(out.mutable_data(), 0, out.byte_count());
   if (out.element_count() == 0 || in.element_count() == 0) return out;
-  MoveBox(kept, in.element_bytes(), {in.bytes(), ElementStrides(in.shape())},
-          {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(MoveBox(kept, in.element_bytes(), {in.bytes(), ElementStrides(in.shape())},
+                                {out.mutable_bytes(), ElementStrides(out.shape())},
+                                [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 

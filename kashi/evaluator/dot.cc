@@ -76,8 +76,8 @@ absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
   const auto multiply = [&](auto zero) -> absl::StatusOr<Value> {
     using T = decltype(zero);
     KASHI_ASSIGN_OR_RETURN(DotResult<T> out, MakeDotResult<T>(op, operands.sizes(), type));
-    MatrixProduct<T>(operands.sizes(), operands.lhs.As<T>(), operands.rhs.As<T>(), out.matrices,
-                     MatrixProductMode::kAssign, [&op] { return op.run.IsStopped(); });
+    KASHI_RETURN_IF_ERROR(MatrixProduct<T>(operands.sizes(), operands.lhs.As<T>(), operands.rhs.As<T>(), out.matrices,
+                                           MatrixProductMode::kAssign, [&op] { return op.run.CheckStopped(); }));
     return std::move(out.array);
   };
   KASHI_ASSIGN_OR_RETURN(Value out, AccumulationTypeSwitch(multiply, type));
@@ -99,9 +99,10 @@ struct Packing {
   uint32_t flipped_lhs = 0;  // bits of each word
 };
 
+// False if there is no memory to pack.
 template <typename T>
-bool RunPackedDot(const Operation& op, const DotMatrices& operands, const PackedKernels<T>& kernels,
-                  const Packing& packing, const MatrixResult<T>& out, bool add) {
+absl::StatusOr<bool> RunPackedDot(const Operation& op, const DotMatrices& operands, const PackedKernels<T>& kernels,
+                                  const Packing& packing, const MatrixResult<T>& out, bool add) {
   const Matrices &lhs = operands.lhs, &rhs = operands.rhs;
   return RunPackedProduct<T>({operands.sizes(),
                               {lhs.value.untyped_data(), lhs.value.element_bytes(), lhs.batch_stride, lhs.row_stride,
@@ -111,7 +112,7 @@ bool RunPackedDot(const Operation& op, const DotMatrices& operands, const Packed
                               out,
                               add,
                               kernels,
-                              [&op] { return op.run.IsStopped(); }});
+                              [&op] { return op.run.CheckStopped(); }});
 }
 
 // Packs operands of bf16 as f32, which saves the arrays of f32. The product is the same as theirs. Nothing if the
@@ -124,7 +125,9 @@ absl::StatusOr<Value> TryWideningDot(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsPackedAsAWhole(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
-  if (!RunPackedDot(op, operands, FindKernels<float>().packed, packing, out.matrices, /*add=*/false)) return Value();
+  KASHI_ASSIGN_OR_RETURN(const bool is_done,
+                         RunPackedDot(op, operands, FindKernels<float>().packed, packing, out.matrices, /*add=*/false));
+  if (!is_done) return Value();
   return op.run.Convert(std::move(out.array), type);
 }
 
@@ -139,15 +142,18 @@ absl::StatusOr<Value> TryInt16Dot(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsWorthPacking(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), type));
-  if (!RunPackedDot(op, operands, *FindInt16Kernels(), packing, out.matrices, /*add=*/false)) return Value();
+  KASHI_ASSIGN_OR_RETURN(const bool is_done,
+                         RunPackedDot(op, operands, *FindInt16Kernels(), packing, out.matrices, /*add=*/false));
+  if (!is_done) return Value();
   return std::move(out.array);
 }
 
 // out[b, i, j] = -128 * sum over k of rhs[b, k, j], for all i.
-void FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows, const MatrixResult<uint32_t>& out) {
+absl::Status FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows,
+                                const MatrixResult<uint32_t>& out) {
   constexpr int64_t kColumns = 256;
   const int64_t blocks = (rhs.columns + kColumns - 1) / kColumns;
-  op.run.ParallelFor(rhs.batch * blocks, 1, [&](int64_t begin, int64_t end, int) {
+  return op.run.ParallelFor(rhs.batch * blocks, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t block = begin; block < end; ++block) {
       const int64_t b = block / blocks, j = block % blocks * kColumns, columns = std::min(kColumns, rhs.columns - j);
       const int8_t* const from =
@@ -186,9 +192,11 @@ absl::StatusOr<Value> TryInt8Dot(Operation& op) {
   if (!IsWorthPacking(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), S32));
   const bool is_corrected = kernels.lhs_is_unsigned;
-  if (is_corrected) FillWithCorrection(op, operands.rhs, operands.sizes().m, out.matrices);
+  if (is_corrected) KASHI_RETURN_IF_ERROR(FillWithCorrection(op, operands.rhs, operands.sizes().m, out.matrices));
   const Packing packing = {kernels.packed->pack_lhs, kernels.packed->pack_rhs, is_corrected ? 0x80808080u : 0};
-  if (!RunPackedDot(op, operands, *kernels.packed, packing, out.matrices, /*add=*/is_corrected)) return Value();
+  KASHI_ASSIGN_OR_RETURN(const bool is_done,
+                         RunPackedDot(op, operands, *kernels.packed, packing, out.matrices, /*add=*/is_corrected));
+  if (!is_done) return Value();
   return std::move(out.array);
 }
 
@@ -246,20 +254,23 @@ struct RaggedDot {
 //
 //   out[b, before, r, behind, n] = sum over k of lhs[b, before, r, behind, k] * rhs[group of r, b, k, n]
 template <typename T>
-void RunRaggedRows(const RaggedDot& dot, T* out, StopFunction is_stopped) {
+absl::Status RunRaggedRows(const RaggedDot& dot, T* out, StopFunction check_stopped) {
   const int64_t rows = dot.LengthOf(dot.ragged);
-  for (int64_t prefix = 0; prefix < dot.batch * dot.before && !is_stopped(); ++prefix) {
+  for (int64_t prefix = 0; prefix < dot.batch * dot.before; ++prefix) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     int64_t done = 0;
     for (size_t j = 0; j < ends.size(); ++j) {
       if (ends[j] <= done) continue;
       const int64_t first = prefix * rows + dot.LengthOf(done), matrix = j * dot.batch + prefix / dot.before;
-      MatrixProduct<T>({1, dot.LengthOf(ends[j] - done), dot.k, dot.n}, {dot.Lhs<T>(first * dot.k), 0, dot.k, 1},
-                       {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n},
-                       MatrixProductMode::kAssign, is_stopped);
+      KASHI_RETURN_IF_ERROR(
+          MatrixProduct<T>({1, dot.LengthOf(ends[j] - done), dot.k, dot.n}, {dot.Lhs<T>(first * dot.k), 0, dot.k, 1},
+                           {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n},
+                           MatrixProductMode::kAssign, check_stopped));
       done = ends[j];
     }
   }
+  return absl::OkStatus();
 }
 
 // What is summed over is ragged: each group has a result of its own.
@@ -267,32 +278,38 @@ void RunRaggedRows(const RaggedDot& dot, T* out, StopFunction is_stopped) {
 //   out[j, b, m, n] = sum over before, r of group j, behind of
 //     lhs[b, m, before, r, behind] * rhs[b, before, r, behind, n]
 template <typename T>
-void RunRaggedSums(const RaggedDot& dot, T* out, StopFunction is_stopped) {
+absl::Status RunRaggedSums(const RaggedDot& dot, T* out, StopFunction check_stopped) {
   const int64_t length = dot.LengthOf(dot.ragged), k = dot.before * length;
-  for (int64_t prefix = 0; prefix < dot.batch * dot.before && !is_stopped(); ++prefix) {
+  for (int64_t prefix = 0; prefix < dot.batch * dot.before; ++prefix) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     const int64_t b = prefix / dot.before, p0 = prefix % dot.before * length;
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     for (size_t j = 0; j < ends.size(); ++j) {
       const int64_t begin = j == 0 ? 0 : ends[j - 1];
       if (ends[j] <= begin) continue;
       const int64_t p = p0 + dot.LengthOf(begin);
-      MatrixProduct<T>({1, dot.m, dot.LengthOf(ends[j] - begin), dot.n}, {dot.Lhs<T>(b * dot.m * k + p), 0, k, 1},
-                       {dot.Rhs<T>((b * k + p) * dot.n), 0, dot.n, 1},
-                       {out + (j * dot.batch + b) * dot.m * dot.n, 0, dot.n}, MatrixProductMode::kAdd, is_stopped);
+      KASHI_RETURN_IF_ERROR(MatrixProduct<T>(
+          {1, dot.m, dot.LengthOf(ends[j] - begin), dot.n}, {dot.Lhs<T>(b * dot.m * k + p), 0, k, 1},
+          {dot.Rhs<T>((b * k + p) * dot.n), 0, dot.n, 1}, {out + (j * dot.batch + b) * dot.m * dot.n, 0, dot.n},
+          MatrixProductMode::kAdd, check_stopped));
     }
   }
+  return absl::OkStatus();
 }
 
 // Matrices are ragged: those in a group are multiplied, the others give 0.
 template <typename T>
-void RunRaggedBatch(const RaggedDot& dot, T* out, StopFunction is_stopped) {
-  for (int64_t prefix = 0; prefix < dot.before && !is_stopped(); ++prefix) {
+absl::Status RunRaggedBatch(const RaggedDot& dot, T* out, StopFunction check_stopped) {
+  for (int64_t prefix = 0; prefix < dot.before; ++prefix) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     const int64_t count = dot.LengthOf(ends.empty() ? 0 : ends.back()), b = prefix * dot.LengthOf(dot.ragged);
-    MatrixProduct<T>({count, dot.m, dot.k, dot.n}, {dot.Lhs<T>(b * dot.m * dot.k), dot.m * dot.k, dot.k, 1},
-                     {dot.Rhs<T>(b * dot.k * dot.n), dot.k * dot.n, dot.n, 1},
-                     {out + b * dot.m * dot.n, dot.m * dot.n, dot.n}, MatrixProductMode::kAssign, is_stopped);
+    KASHI_RETURN_IF_ERROR(
+        MatrixProduct<T>({count, dot.m, dot.k, dot.n}, {dot.Lhs<T>(b * dot.m * dot.k), dot.m * dot.k, dot.k, 1},
+                         {dot.Rhs<T>(b * dot.k * dot.n), dot.k * dot.n, dot.n, 1},
+                         {out + b * dot.m * dot.n, dot.m * dot.n, dot.n}, MatrixProductMode::kAssign, check_stopped));
   }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Value> Transpose(EvaluationRun& run, Value value, Dimensions a, Dimensions b, Dimensions c,
@@ -329,9 +346,9 @@ absl::StatusOr<Value> EvaluateBf16Dot(Operation& op) {
   if (!IsWorthPacking(operands.sizes())) return Evaluate<HloOpcode::kDot>(op);
   KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
   const PackedKernels<float>& kernels = *FindBf16Kernels();
-  if (!RunPackedDot(op, operands, kernels, {kernels.pack_lhs, kernels.pack_rhs}, out.matrices, /*add=*/false)) {
-    return Evaluate<HloOpcode::kDot>(op);
-  }
+  KASHI_ASSIGN_OR_RETURN(const bool is_done, RunPackedDot(op, operands, kernels, {kernels.pack_lhs, kernels.pack_rhs},
+                                                          out.matrices, /*add=*/false));
+  if (!is_done) return Evaluate<HloOpcode::kDot>(op);
   return op.run.Convert(std::move(out.array), op.result()->element_type());
 }
 
@@ -384,15 +401,15 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
   const int64_t results = is_contracting ? dot.groups.count() : 1;
   if (out.element_count() != results * dot.batch * dot.m * dot.n) return SizesDisagree(op);
   std::memset(out.mutable_data(), 0, out.byte_count());
-  AccumulationTypeSwitch(
+  KASHI_RETURN_IF_ERROR(AccumulationTypeSwitch(
       [&](auto zero) {
         using T = decltype(zero);
         T* const data = static_cast<T*>(out.mutable_data());
-        const auto is_stopped = [&op] { return op.run.IsStopped(); };
-        if (is_batch) return RunRaggedBatch<T>(dot, data, is_stopped);
-        return is_contracting ? RunRaggedSums<T>(dot, data, is_stopped) : RunRaggedRows<T>(dot, data, is_stopped);
+        const auto check_stopped = [&op] { return op.run.CheckStopped(); };
+        if (is_batch) return RunRaggedBatch<T>(dot, data, check_stopped);
+        return is_contracting ? RunRaggedSums<T>(dot, data, check_stopped) : RunRaggedRows<T>(dot, data, check_stopped);
       },
-      accumulation);
+      accumulation));
   return op.run.Convert(std::move(out), result);
 }
 

@@ -57,6 +57,9 @@ struct EvaluationOptions {
   std::function<void(const HloComputation&)> on_call;
   // Checked before each instruction, and sometimes within long ones. If true, the run ends with CANCELLED.
   const std::atomic<bool>* cancelled = nullptr;
+  // Asked at the same places, by any thread, several at once: if true, the run ends with CANCELLED. Null: nobody is
+  // asked. Once it was true, the run ends, whatever it says later.
+  std::function<bool()> is_cancelled;
   // The device of this run; null: the only device. Must outlive the run.
   internal::Device* device = nullptr;
   // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.

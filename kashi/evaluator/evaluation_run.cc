@@ -6,8 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/guard_pages.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/device.h"
@@ -79,6 +79,7 @@ void NameForGuards(const HloInstruction& instruction, const Value& value) {
 RunLimits::RunLimits(const EvaluationOptions& options)
     : memory(std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes))),
       work(std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
+                                                  options.is_cancelled,
                                                   options.start.value_or(std::chrono::steady_clock::now())})) {}
 
 EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, RunLimits(options)) {}
@@ -98,12 +99,14 @@ absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) c
                                      least == INT64_MAX ? "2^63" : absl::StrCat(least), options_.max_work));
 }
 
-void EvaluationRun::ParallelFor(int64_t n, int64_t grain,
-                                absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
-  kashi::internal::ParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) {
-    for (int64_t at = begin; at < end && !IsStopped(); at += std::min(grain, end - at)) {
+absl::Status EvaluationRun::ParallelFor(int64_t n, int64_t grain,
+                                        absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
+  return TryParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
+    for (int64_t at = begin; at < end; at += std::min(grain, end - at)) {
+      KASHI_RETURN_IF_ERROR(CheckStopped());
       body(at, at + std::min(grain, end - at), thread);
     }
+    return absl::OkStatus();
   });
 }
 
@@ -123,11 +126,10 @@ absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   constexpr int64_t kGrain = 1 << 16;
   const char* const from = static_cast<const char*>(value.untyped_data());
   char* const to = static_cast<char*>(result.mutable_data());
-  ParallelFor(value.element_count(), kGrain, [&](int64_t begin, int64_t end, int) {
+  KASHI_RETURN_IF_ERROR(ParallelFor(value.element_count(), kGrain, [&](int64_t begin, int64_t end, int) {
     const void* inputs[] = {from + begin * value.element_bytes()};
     kernel(inputs, to + begin * result.element_bytes(), end - begin);
-  });
-  KASHI_RETURN_IF_ERROR(CheckStopped());
+  }));
   return result;
 }
 
@@ -280,7 +282,9 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
     for (size_t i = 0; i < arguments.size(); ++i) {
       KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, *computation.parameter_instruction(i), &arguments[i]));
     }
-    return compiled->Run(absl::MakeSpan(arguments), *this);
+    KASHI_ASSIGN_OR_RETURN(Value result, compiled->Run(absl::MakeSpan(arguments), *this));
+    KASHI_RETURN_IF_ERROR(CheckStopped());
+    return result;
   }
   KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
   std::vector<Value> values(plan->steps.size());
@@ -288,6 +292,7 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
   const absl::Status status = RunPlan(*plan, absl::MakeSpan(arguments), absl::MakeSpan(values));
   --call_depth_;
   KASHI_RETURN_IF_ERROR(status);
+  KASHI_RETURN_IF_ERROR(CheckStopped());
   return std::move(values[plan->root]);
 }
 

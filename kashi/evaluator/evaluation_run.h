@@ -83,16 +83,17 @@ class EvaluationRun {
   // RESOURCE_EXHAUSTED if the least work of the computation exceeds the remaining work.
   absl::Status CheckAffordable(const HloComputation& computation) const;
   // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations,
-  // from any thread. A loop that ends early may leave its result unfinished, because the step returns this error.
-  absl::Status CheckStopped() const { return limits_.work->Check(); }
+  // from any thread. A loop that ends early returns this error. Once there is an error, every later call has one, and
+  // Call looks a last time before it returns a result.
+  [[nodiscard]] absl::Status CheckStopped() const { return limits_.work->Check(); }
   // CheckStopped, and counts element operations of a compiled loop: RESOURCE_EXHAUSTED beyond the limit.
-  absl::Status Spend(int64_t work) const { return limits_.work->Spend(work); }
+  [[nodiscard]] absl::Status Spend(int64_t work) const { return limits_.work->Spend(work); }
   // The error of a loop with more than EvaluationOptions::max_loop_iterations.
   absl::Status LoopIsTooLong(const HloInstruction& loop) const;
-  bool IsStopped() const { return limits_.work->IsOver(); }
-  // kashi::internal::ParallelFor in steps of `grain`; ends early if the run is stopped.
-  void ParallelFor(int64_t n, int64_t grain,
-                   absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
+  // kashi::internal::ParallelFor in steps of `grain`. If the run is stopped, not all bodies are called, and this is
+  // CheckStopped's error.
+  [[nodiscard]] absl::Status ParallelFor(int64_t n, int64_t grain,
+                                         absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
   // For manual regions, which continue as runs of each device (manual_region.h).
   void set_device(Device* device) { options_.device = device; }
   // `start`: Operation::start.

@@ -65,10 +65,15 @@ Matrix<T> MatrixOf(Value& value, int64_t i, int64_t m, int64_t n) {
 // Calls body(i) for each matrix; checks for cancellation before each.
 template <typename Body>
 absl::Status ForEach(EvaluationRun& run, int64_t count, double work, Body&& body) {
-  ForEachMatrix(count, work, [&](int64_t i) {
-    if (run.CheckStopped().ok()) body(i);
+  return ForEachMatrix(count, work, [&](int64_t i) -> absl::Status {
+    KASHI_RETURN_IF_ERROR(run.CheckStopped());
+    if constexpr (std::is_void_v<decltype(body(i))>) {
+      body(i);
+      return absl::OkStatus();
+    } else {
+      return body(i);
+    }
   });
-  return run.CheckStopped();
 }
 
 template <typename T>
@@ -223,8 +228,7 @@ double Prepare(Matrix<T> a, bool lower) {
 }
 
 template <typename T>
-void FactorEigen(Matrix<T> a, bool lower, bool sort, Matrix<T> v, double* values,
-                 absl::FunctionRef<bool()> is_cancelled) {
+absl::Status FactorEigen(Matrix<T> a, bool lower, bool sort, Matrix<T> v, double* values, StopFunction check_stopped) {
   constexpr int kMostSweeps = 60;  // about 10 do
   const int64_t n = a.rows;
   const double scale = Prepare(a, lower);
@@ -232,7 +236,8 @@ void FactorEigen(Matrix<T> a, bool lower, bool sort, Matrix<T> v, double* values
   const Matrix<T> vectors{identity.data(), n, n, n};
   for (int64_t i = 0; i < n; ++i) vectors.at(i, i) = T(1);
   const double enough = std::isnan(scale) ? std::numeric_limits<double>::infinity() : 1e-32 * n;
-  for (int sweep = 0; sweep < kMostSweeps && OffDiagonal(a) > enough && !is_cancelled(); ++sweep) {
+  for (int sweep = 0; sweep < kMostSweeps && OffDiagonal(a) > enough; ++sweep) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     for (int64_t p = 0; p < n; ++p) {
       for (int64_t q = p + 1; q < n; ++q) Annihilate(a, p, q, vectors);
     }
@@ -248,6 +253,7 @@ void FactorEigen(Matrix<T> a, bool lower, bool sort, Matrix<T> v, double* values
     for (int64_t r = 0; r < n; ++r) v.at(r, i) = std::isnan(scale) ? T(scale) : vectors.at(order[i], r);
   }
   if (std::isnan(scale)) std::fill_n(values, n, scale);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -323,13 +329,13 @@ absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool low
   const Stack stack(a);
   KASHI_ASSIGN_OR_RETURN(Value vectors, run.MakeArray(a.dense_shape()));
   KASHI_ASSIGN_OR_RETURN(Value values, run.MakeArray(F64, stack.With({stack.n})));
-  const auto is_cancelled = [&] { return !run.CheckStopped().ok(); };
+  const auto check_stopped = [&] { return run.CheckStopped(); };
   KASHI_RETURN_IF_ERROR(SwitchWide(a, [&](auto zero) {
     using T = decltype(zero);
     double* const w = values.mutable_data<double>().data();
     return ForEach(run, stack.count, 40.0 * stack.n * stack.n * stack.n, [&](int64_t i) {
-      FactorEigen(MatrixOf<T>(a, i, stack.n, stack.n), lower, sort, MatrixOf<T>(vectors, i, stack.n, stack.n),
-                  w + i * stack.n, is_cancelled);
+      return FactorEigen(MatrixOf<T>(a, i, stack.n, stack.n), lower, sort, MatrixOf<T>(vectors, i, stack.n, stack.n),
+                         w + i * stack.n, check_stopped);
     });
   }));
   KASHI_ASSIGN_OR_RETURN(vectors, run.Convert(std::move(vectors), type));

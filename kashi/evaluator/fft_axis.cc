@@ -5,7 +5,9 @@
 #include <type_traits>
 
 #include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
 #include "kashi/evaluator/fft_blocks.h"
+#include "kashi/evaluator/fold.h"
 
 namespace kashi::internal {
 namespace {
@@ -80,9 +82,9 @@ int64_t FftAxis<T>::scratch() const {
 }
 
 template <typename T>
-void FftAxis<T>::TransformAll(const void* from, const FftStorage<T>& from_storage, void* to,
-                              const FftStorage<T>& to_storage, bool is_inverse, const EvaluationRun& run,
-                              T* scratch) const {
+absl::Status FftAxis<T>::TransformAll(const void* from, const FftStorage<T>& from_storage, void* to,
+                                      const FftStorage<T>& to_storage, bool is_inverse, const EvaluationRun& run,
+                                      T* scratch) const {
   const Job job{static_cast<const char*>(from),
                 from_storage,
                 static_cast<char*>(to),
@@ -91,17 +93,23 @@ void FftAxis<T>::TransformAll(const void* from, const FftStorage<T>& from_storag
                 {scratch, scratch + shared_scratch(), thread_scratch()},
                 run};
   if (plan_->is_parallel()) {
-    for (int64_t group = 0; group < groups() && !run.IsStopped(); ++group) TransformGroup(job, group, 0);
-    return;
+    for (int64_t group = 0; group < groups(); ++group) {
+      KASHI_RETURN_IF_ERROR(run.CheckStopped());
+      KASHI_RETURN_IF_ERROR(TransformGroup(job, group, 0));
+    }
+    return absl::OkStatus();
   }
   const int64_t elements = plan_->lines() * length_;
-  run.ParallelFor(groups(), 1 + (1 << 13) / elements, [&](int64_t begin, int64_t end, int thread) {
-    for (int64_t group = begin; group < end; ++group) TransformGroup(job, group, thread);
-  });
+  return CheckedParallelFor(run, /*parallel=*/true, groups(), 1 + (1 << 13) / elements,
+                            [&](int64_t begin, int64_t end, int thread) {
+                              for (int64_t group = begin; group < end; ++group)
+                                KASHI_RETURN_IF_ERROR(TransformGroup(job, group, thread));
+                              return absl::OkStatus();
+                            });
 }
 
 template <typename T>
-void FftAxis<T>::TransformGroup(const Job& job, int64_t group, int thread) const {
+absl::Status FftAxis<T>::TransformGroup(const Job& job, int64_t group, int thread) const {
   if (numbers_ != FftNumbers::kComplex) return TransformReal(job, group, thread);
   const int64_t first = group % groups_of_outer() * plan_->lines(), outer = group / groups_of_outer();
   const int64_t lines = is_rows() ? shape_.outer : shape_.inner;
@@ -110,27 +118,30 @@ void FftAxis<T>::TransformGroup(const Job& job, int64_t group, int thread) const
   const FftLines from{const_cast<char*>(job.from) + origin * job.from_storage.bytes, shape_.inner, line_stride, count};
   const FftLines to{job.to + origin * job.to_storage.bytes, shape_.inner, line_stride, count};
   const T scale = job.is_inverse ? static_cast<T>(1.0 / static_cast<double>(length_)) : T{1};
-  plan_->Transform({from, &job.from_storage, to, &job.to_storage, job.is_inverse, scale}, job.scratch, thread, job.run);
+  return plan_->Transform({from, &job.from_storage, to, &job.to_storage, job.is_inverse, scale}, job.scratch, thread,
+                          job.run);
 }
 
 template <typename T>
-void FftAxis<T>::TransformReal(const Job& job, int64_t group, int thread) const {
+absl::Status FftAxis<T>::TransformReal(const Job& job, int64_t group, int thread) const {
   T* const rows = plan_->is_parallel() ? job.scratch.shared + plan_->shared_scratch()
                                        : job.scratch.Of(thread) + plan_->thread_scratch();
   const int64_t first = group * plan_->lines(), count = std::min(plan_->lines(), shape_.outer - first);
   const int64_t reals = first * length_, frequencies = first * (length_ / 2 + 1);
   if (numbers_ == FftNumbers::kRealToHalf) {
     char* const from = const_cast<char*>(job.from) + reals * job.from_storage.bytes / 2;
-    TransformFromReal(job, {from, 1, plan_length(), count}, job.to + frequencies * job.to_storage.bytes, rows, thread);
+    return TransformFromReal(job, {from, 1, plan_length(), count}, job.to + frequencies * job.to_storage.bytes, rows,
+                             thread);
   } else {
     char* const to = job.to + reals * job.to_storage.bytes / 2;
-    TransformToReal(job, job.from + frequencies * job.from_storage.bytes, {to, 1, plan_length(), count}, rows, thread);
+    return TransformToReal(job, job.from + frequencies * job.from_storage.bytes, {to, 1, plan_length(), count}, rows,
+                           thread);
   }
 }
 
 // If the length is even, a real row is half as many complex numbers as it lies.
 template <typename T>
-void FftAxis<T>::TransformFromReal(const Job& job, const FftLines& from, char* to, T* rows, int thread) const {
+absl::Status FftAxis<T>::TransformFromReal(const Job& job, const FftLines& from, char* to, T* rows, int thread) const {
   const FftStorage<T>* const own = &OwnStorage<T>();
   const FftLines between{rows, 1, plan_length(), from.count};
   for (int64_t line = 0; line < from.count && !is_halved(); ++line) {
@@ -138,9 +149,9 @@ void FftAxis<T>::TransformFromReal(const Job& job, const FftLines& from, char* t
       ComplexFromReal(numbers + line * length_, length_, rows + 2 * line * length_);
     });
   }
-  plan_->Transform(
+  KASHI_RETURN_IF_ERROR(plan_->Transform(
       {is_halved() ? from : between, is_halved() ? &job.from_storage : own, between, own, /*is_inverse=*/false, 1},
-      job.scratch, thread, job.run);
+      job.scratch, thread, job.run));
   for (int64_t line = 0; line < from.count; ++line, to += (length_ / 2 + 1) * job.to_storage.bytes) {
     const T* const row = rows + 2 * line * plan_length();
     if (is_halved()) {
@@ -149,10 +160,12 @@ void FftAxis<T>::TransformFromReal(const Job& job, const FftLines& from, char* t
       WithNumbers(to, job.to_storage, [&](auto* numbers) { HalfFromFull(row, length_, numbers); });
     }
   }
+  return absl::OkStatus();
 }
 
 template <typename T>
-void FftAxis<T>::TransformToReal(const Job& job, const char* from, const FftLines& to, T* rows, int thread) const {
+absl::Status FftAxis<T>::TransformToReal(const Job& job, const char* from, const FftLines& to, T* rows,
+                                         int thread) const {
   const FftStorage<T>* const own = &OwnStorage<T>();
   for (int64_t line = 0; line < to.count; ++line, from += (length_ / 2 + 1) * job.from_storage.bytes) {
     T* const row = rows + 2 * line * plan_length();
@@ -164,13 +177,14 @@ void FftAxis<T>::TransformToReal(const Job& job, const char* from, const FftLine
   }
   const FftLines between{rows, 1, plan_length(), to.count};
   const T scale = static_cast<T>(1.0 / static_cast<double>(length_));
-  plan_->Transform(
+  KASHI_RETURN_IF_ERROR(plan_->Transform(
       {between, own, is_halved() ? to : between, is_halved() ? &job.to_storage : own, /*is_inverse=*/true, scale},
-      job.scratch, thread, job.run);
+      job.scratch, thread, job.run));
   for (int64_t line = 0; line < to.count && !is_halved(); ++line) {
     WithNumbers(static_cast<char*>(to.data), job.to_storage,
                 [&](auto* numbers) { RealFromComplex(rows + 2 * line * length_, length_, numbers + line * length_); });
   }
+  return absl::OkStatus();
 }
 
 template class FftAxis<float>;

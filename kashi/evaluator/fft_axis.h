@@ -39,10 +39,11 @@ class FftAxis {
   // Elements of T that TransformAll needs.
   int64_t scratch() const;
   // From `from` to `to`: other memory, or the same if both have complex numbers of one type. The storages say whether
-  // the numbers are float or double. Inverse transforms are divided by the length. The result is not complete if the
-  // run is stopped.
-  void TransformAll(const void* from, const FftStorage<T>& from_storage, void* to, const FftStorage<T>& to_storage,
-                    bool is_inverse, const EvaluationRun& run, T* scratch) const;
+  // the numbers are float or double. Inverse transforms are divided by the length. Ends early, with the run's error,
+  // if the run is stopped.
+  [[nodiscard]] absl::Status TransformAll(const void* from, const FftStorage<T>& from_storage, void* to,
+                                          const FftStorage<T>& to_storage, bool is_inverse, const EvaluationRun& run,
+                                          T* scratch) const;
 
  private:
   struct Job {
@@ -58,10 +59,10 @@ class FftAxis {
   // Groups are the lines of one call of the plan.
   int64_t groups_of_outer() const { return CeilOfRatio(is_rows() ? shape_.outer : shape_.inner, plan_->lines()); }
   int64_t groups() const { return groups_of_outer() * (is_rows() ? 1 : shape_.outer); }
-  void TransformGroup(const Job& job, int64_t group, int thread) const;
-  void TransformReal(const Job& job, int64_t group, int thread) const;
-  void TransformFromReal(const Job& job, const FftLines& from, char* to, T* rows, int thread) const;
-  void TransformToReal(const Job& job, const char* from, const FftLines& to, T* rows, int thread) const;
+  absl::Status TransformGroup(const Job& job, int64_t group, int thread) const;
+  absl::Status TransformReal(const Job& job, int64_t group, int thread) const;
+  absl::Status TransformFromReal(const Job& job, const FftLines& from, char* to, T* rows, int thread) const;
+  absl::Status TransformToReal(const Job& job, const char* from, const FftLines& to, T* rows, int thread) const;
 
   bool is_rows() const { return shape_.inner == 1; }
   // Real numbers that have an even length are transformed as half as many complex ones.

@@ -74,7 +74,8 @@ std::vector<S> RunFftCase(const FftCase& c, const std::vector<S>& x) {
   std::vector<T> scratch(axis.scratch(), std::numeric_limits<T>::quiet_NaN());
   std::vector<S> y(c.outer * c.inner * c.to_length() * c.to_parts());
   const FftStorage<T>& storage = FindFftKernels<T>().template Storage<S>();
-  axis.TransformAll(x.data(), storage, y.data(), storage, c.is_inverse, EvaluationRun(), scratch.data());
+  ASSERT_TRUE(
+      axis.TransformAll(x.data(), storage, y.data(), storage, c.is_inverse, EvaluationRun(), scratch.data()).ok());
   return y;
 }
 
@@ -182,7 +183,8 @@ TEST(FftAxisTest, InPlace) {
     const FftAxis<float> axis(c.numbers, c.n, {c.outer, c.n, c.inner});
     std::vector<float> scratch(axis.scratch());
     const FftStorage<float>& storage = FindFftKernels<float>().of_f32;
-    axis.TransformAll(x.data(), storage, x.data(), storage, c.is_inverse, EvaluationRun(), scratch.data());
+    ASSERT_TRUE(
+        axis.TransformAll(x.data(), storage, x.data(), storage, c.is_inverse, EvaluationRun(), scratch.data()).ok());
     EXPECT_TRUE(x == expected) << c.n;
   }
 }

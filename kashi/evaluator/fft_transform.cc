@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "kashi/base/check.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_blocks.h"
 
@@ -45,14 +47,15 @@ class LinePlan : public FftPlan<T> {
 
   int64_t lines() const override { return groups_ * FindFftKernels<T>().lanes; }
   int64_t thread_scratch() const override { return groups_ * blocks_.numbers(); }
-  void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                 const EvaluationRun&) const override {
+  absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
+                         const EvaluationRun&) const override {
     const int64_t step = blocks_.numbers();
     T* const memory = scratch.Of(thread);
     call.from_storage->load(call.from, blocks_.length(), call.is_inverse, memory, step);
     const int64_t groups = CeilOfRatio<int64_t>(call.from.count, FindFftKernels<T>().lanes);
     for (int64_t g = 0; g < groups; ++g) blocks_.Transform(memory + g * step);
     call.to_storage->store({memory, step, blocks_.order(), blocks_.length()}, ScaleOf(call), call.to);
+    return absl::OkStatus();
   }
 
  private:
@@ -78,12 +81,13 @@ class PartsPlan : public FftPlan<T> {
 
   int64_t lines() const override { return 1; }
   int64_t thread_scratch() const override { return blocks_.numbers(); }
-  void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                 const EvaluationRun&) const override {
+  absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
+                         const EvaluationRun&) const override {
     T* const blocks = scratch.Of(thread);
     call.from_storage->load({call.from.data, W(), 1, W()}, blocks_.length(), call.is_inverse, blocks, 0);
     blocks_.Transform(blocks);
     call.to_storage->join({blocks, blocks_.order(), blocks_.length(), twiddles_.data(), ScaleOf(call), call.to.data});
+    return absl::OkStatus();
   }
 
  private:
@@ -132,11 +136,13 @@ class MatrixPlan : public FftPlan<T> {
   bool is_parallel() const override { return true; }
   int64_t shared_scratch() const override { return chunks() * chunk_blocks() * 2 * W(); }
   int64_t thread_scratch() const override { return kColumnGroups * rows_.numbers() + 2 * rows_.length(); }
-  void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int, const EvaluationRun& run) const override {
+  absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int,
+                         const EvaluationRun& run) const override {
     const int64_t step = kColumnGroups * W();
-    run.ParallelFor(CeilOfRatio(rows_.length(), step), 1,
-                    [&](int64_t begin, int64_t, int) { TransformColumns(call, begin * step, scratch.shared); });
-    run.ParallelFor(CeilOfRatio(columns_.length(), step), 1, [&](int64_t begin, int64_t, int thread) {
+    KASHI_RETURN_IF_ERROR(run.ParallelFor(CeilOfRatio(rows_.length(), step), 1, [&](int64_t begin, int64_t, int) {
+      TransformColumns(call, begin * step, scratch.shared);
+    }));
+    return run.ParallelFor(CeilOfRatio(columns_.length(), step), 1, [&](int64_t begin, int64_t, int thread) {
       TransformRows(call, begin * step, scratch.shared, scratch.Of(thread));
     });
   }
@@ -215,17 +221,20 @@ class ConvolutionPlan : public FftPlan<T> {
   bool is_parallel() const override { return plan_->is_parallel(); }
   int64_t shared_scratch() const override { return is_parallel() ? 2 * padded_ + plan_->shared_scratch() : 0; }
   int64_t thread_scratch() const override { return plan_->thread_scratch() + (is_parallel() ? 0 : 2 * padded_); }
-  void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                 const EvaluationRun& run) const override {
+  absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
+                         const EvaluationRun& run) const override {
     const FftStorage<T>& own = FindFftKernels<T>().template Storage<T>();
     T* row = is_parallel() ? scratch.shared + plan_->shared_scratch() : scratch.Of(thread) + plan_->thread_scratch();
     call.from_storage->multiply_from({call.from.data, chirp_.data(), length_, call.is_inverse, {1, false}, row});
     std::fill(row + 2 * length_, row + 2 * padded_, T{0});
-    plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/false, 1}, scratch, thread, run);
-    if (run.IsStopped()) return;
+    KASHI_RETURN_IF_ERROR(
+        plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/false, 1}, scratch, thread, run));
+    KASHI_RETURN_IF_ERROR(run.CheckStopped());
     own.multiply_to({row, filter_.data(), padded_, false, {1, false}, row});
-    plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/true, 1}, scratch, thread, run);
+    KASHI_RETURN_IF_ERROR(
+        plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/true, 1}, scratch, thread, run));
     call.to_storage->multiply_to({row, chirp_.data(), length_, false, ScaleOf(call), call.to.data});
+    return absl::OkStatus();
   }
 
  private:
@@ -246,7 +255,10 @@ class ConvolutionPlan : public FftPlan<T> {
     std::vector<T> memory(plan_->shared_scratch() + plan_->thread_scratch() * ParallelThreadCount());
     const FftScratch<T> scratch{memory.data(), memory.data() + plan_->shared_scratch(), plan_->thread_scratch()};
     const FftLines row = Row(filter_.data());
-    plan_->Transform({row, &own, row, &own, /*is_inverse=*/false, 1}, scratch, 0, EvaluationRun());
+    // A run without limits never stops.
+    const absl::Status status =
+        plan_->Transform({row, &own, row, &own, /*is_inverse=*/false, 1}, scratch, 0, EvaluationRun());
+    KASHI_CHECK(status.ok()) << status;
   }
 
   int64_t length_, padded_;
@@ -268,18 +280,21 @@ class TransposingPlan : public FftPlan<T> {
   int64_t thread_scratch() const override {
     return plan_->thread_scratch() + kPiece * 2 * W() + (is_parallel() ? 0 : rows_numbers());
   }
-  void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                 const EvaluationRun& run) const override {
+  absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
+                         const EvaluationRun& run) const override {
     const FftStorage<T>& own = FindFftKernels<T>().template Storage<T>();
     T* const piece = scratch.Of(thread) + plan_->thread_scratch();
     T* const memory = is_parallel() ? scratch.shared + plan_->shared_scratch() : piece + kPiece * 2 * W();
     const FftLines rows{memory, 1, length_, call.from.count};
     Move(call.from, *call.from_storage, rows, own, piece);
-    for (int64_t line = 0; line < rows.count && !run.IsStopped(); line += plan_->lines()) {
+    for (int64_t line = 0; line < rows.count; line += plan_->lines()) {
+      KASHI_RETURN_IF_ERROR(run.CheckStopped());
       const FftLines some = Part(rows, 0, line, std::min(plan_->lines(), rows.count - line), own.bytes);
-      plan_->Transform({some, &own, some, &own, call.is_inverse, call.scale}, scratch, thread, run);
+      KASHI_RETURN_IF_ERROR(
+          plan_->Transform({some, &own, some, &own, call.is_inverse, call.scale}, scratch, thread, run));
     }
     Move(rows, own, call.to, *call.to_storage, piece);
+    return absl::OkStatus();
   }
 
  private:

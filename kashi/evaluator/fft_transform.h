@@ -56,9 +56,9 @@ class FftPlan {
   virtual int64_t shared_scratch() const { return 0; }
   virtual int64_t thread_scratch() const = 0;
 
-  // `thread` is the caller's in its ParallelFor, else 0. Ends early if the run is stopped.
-  virtual void Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                         const EvaluationRun& run) const = 0;
+  // `thread` is the caller's in its ParallelFor, else 0. Ends early, with the run's error, if the run is stopped.
+  [[nodiscard]] virtual absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
+                                               const EvaluationRun& run) const = 0;
 };
 
 // The most memory of a plan for each element of a line, in elements of T.

@@ -6,32 +6,25 @@
 #include <string>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
 #include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 
 namespace kashi::internal {
 
 absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
                                 absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body) {
   std::atomic<bool> stop{false};
-  absl::Mutex mutex;
-  absl::Status error;
-  const auto steps = [&](int64_t begin, int64_t end, int thread) {
+  const auto steps = [&](int64_t begin, int64_t end, int thread) -> absl::Status {
     for (int64_t at = begin; at < end && !stop.load(std::memory_order_relaxed); at += std::min(grain, end - at)) {
       absl::Status status = run.CheckStopped();
       if (status.ok()) status = body(at, at + std::min(grain, end - at), thread);
       if (status.ok()) continue;
-      absl::MutexLock lock(&mutex);
-      if (error.ok()) error = std::move(status);
       stop.store(true, std::memory_order_relaxed);
+      return status;
     }
+    return absl::OkStatus();
   };
-  if (parallel) {
-    ParallelFor(n, grain, steps);
-  } else {
-    steps(0, n, 0);
-  }
-  return error;
+  return parallel ? TryParallelFor(n, grain, steps) : steps(0, n, 0);
 }
 
 int64_t ParallelGrain(int64_t operations_per_step) {

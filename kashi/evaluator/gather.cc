@@ -36,7 +36,8 @@ void GatherWindows(const IndexedWindows& windows, const Value& operand, int64_t 
 }
 
 // Few windows, each large enough to be copied by several threads.
-void GatherLargeWindows(const EvaluationRun& run, const IndexedWindows& windows, const Value& operand, char* out) {
+absl::Status GatherLargeWindows(const EvaluationRun& run, const IndexedWindows& windows, const Value& operand,
+                                char* out) {
   DimensionVector bounds, from_strides, to_strides;
   for (const IndexedWindows::Loop& loop : windows.loops()) {
     bounds.push_back(loop.bound);
@@ -48,11 +49,14 @@ void GatherLargeWindows(const EvaluationRun& run, const IndexedWindows& windows,
   to_strides.push_back(1);
   Places places;
   const int element_bytes = operand.element_bytes();
-  for (int64_t i = 0; i < windows.window_count() && !run.IsStopped(); ++i) {
+  for (int64_t i = 0; i < windows.window_count(); ++i) {
+    KASHI_RETURN_IF_ERROR(run.CheckStopped());
     windows.FindPlaces(i, 1, IndexedWindows::Beyond::kClamp, places);
-    CopyStridedUntil(bounds, element_bytes, {operand.bytes() + places.operand[0] * element_bytes, from_strides},
-                     {out + places.batch[0] * element_bytes, to_strides}, [&run] { return run.IsStopped(); });
+    KASHI_RETURN_IF_ERROR(
+        CopyStridedUntil(bounds, element_bytes, {operand.bytes() + places.operand[0] * element_bytes, from_strides},
+                         {out + places.batch[0] * element_bytes, to_strides}, [&run] { return run.CheckStopped(); }));
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -79,10 +83,11 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
   const int64_t window_elements = windows->window_element_count();
   char* to = out.mutable_bytes();
   if (window_elements * operand.element_bytes() >= kLargeWindowBytes) {
-    GatherLargeWindows(op.run, *windows, operand, to);
+    KASHI_RETURN_IF_ERROR(GatherLargeWindows(op.run, *windows, operand, to));
   } else {
-    op.run.ParallelFor(windows->window_count(), std::max<int64_t>(1, kElementsPerTask / window_elements),
-                       [&](int64_t begin, int64_t end, int) { GatherWindows(*windows, operand, begin, end, to); });
+    KASHI_RETURN_IF_ERROR(
+        op.run.ParallelFor(windows->window_count(), std::max<int64_t>(1, kElementsPerTask / window_elements),
+                           [&](int64_t begin, int64_t end, int) { GatherWindows(*windows, operand, begin, end, to); }));
   }
   return out;
 }

@@ -176,7 +176,7 @@ absl::StatusOr<Value> MultiplyCsrOf(Operation& op) {
   const T* const from = b.data<T>().data();
   T* const to = out.mutable_data<T>().data();
   const int64_t grain = 1 + 4096 / (1 + width);
-  op.run.ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+  KASHI_RETURN_IF_ERROR(op.run.ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       T* const sum = to + row * width;
       std::fill_n(sum, width, T(0));
@@ -188,7 +188,7 @@ absl::StatusOr<Value> MultiplyCsrOf(Operation& op) {
         }
       }
     }
-  });
+  }));
   return out;
 }
 

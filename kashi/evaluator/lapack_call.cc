@@ -260,7 +260,8 @@ absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(Value physical, op_.run.MakeArray(value.dense_shape()));
-  order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes());
+  KASHI_RETURN_IF_ERROR(
+      order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes(), [this] { return CheckStopped(); }));
   operands_.push_back({std::move(physical), stride, place});
   return absl::OkStatus();
 }
@@ -327,7 +328,8 @@ absl::StatusOr<Value> LapackCall::TakeResults() {
     if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
     if (!order.IsRowMajor()) {
       KASHI_ASSIGN_OR_RETURN(Value logical, op_.MakeResult(i));
-      order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes());
+      KASHI_RETURN_IF_ERROR(order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes(),
+                                          [this] { return CheckStopped(); }));
       value = std::move(logical);
     }
     values[i] = std::move(value);

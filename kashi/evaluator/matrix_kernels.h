@@ -14,6 +14,9 @@
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/types.h"
 #include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/value.h"
@@ -85,32 +88,38 @@ void SolveLowerBlock(Matrix<const T> l, bool unit_diagonal, Matrix<T> x) {
 //
 //   x1 = l11^-1 x1        x2 -= l21 x1        and so on with l22, x2
 //
-// Stops early if `is_cancelled`; x is then unspecified.
+// Ends early with the error of check_stopped(); x is then unspecified.
 template <typename T>
-void SolveLower(Matrix<const T> l, bool unit_diagonal, Matrix<T> x, absl::FunctionRef<bool()> is_cancelled) {
+[[nodiscard]] absl::Status SolveLower(Matrix<const T> l, bool unit_diagonal, Matrix<T> x, StopFunction check_stopped) {
   std::vector<T> minus_x1(kMatrixBlock * x.columns);
-  for (int64_t row = 0; row < l.rows && !is_cancelled(); row += kMatrixBlock) {
+  for (int64_t row = 0; row < l.rows; row += kMatrixBlock) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     const int64_t height = std::min(kMatrixBlock, l.rows - row), next = row + height, rest = l.rows - next;
     const Matrix<T> x1 = x.Block(row, 0, height, x.columns);
     SolveLowerBlock(l.Block(row, row, height, height), unit_diagonal, x1);
     for (int64_t i = 0; i < height; ++i) {
       std::transform(x1.row(i), x1.row(i) + x.columns, minus_x1.data() + i * x.columns, std::negate<T>());
     }
-    MatrixProduct<T>({1, rest, height, x.columns}, {l.row(next) + row, 0, l.stride, 1},
-                     {minus_x1.data(), 0, x.columns, 1}, {x.row(next), 0, x.stride}, MatrixProductMode::kAdd);
+    KASHI_RETURN_IF_ERROR(MatrixProduct<T>({1, rest, height, x.columns}, {l.row(next) + row, 0, l.stride, 1},
+                                           {minus_x1.data(), 0, x.columns, 1}, {x.row(next), 0, x.stride},
+                                           MatrixProductMode::kAdd, check_stopped));
   }
+  return absl::OkStatus();
 }
 
 // Calls body(i) for i in [0, count): in parallel if there are enough calls to keep all threads busy, otherwise one
-// after the other, so that the inner loops can use the threads. `work`: element operations of one call.
-inline void ForEachMatrix(int64_t count, double work, absl::FunctionRef<void(int64_t)> body) {
+// after the other, so that the inner loops can use the threads. Ends early with the error of a body. `work`: element
+// operations of one call.
+[[nodiscard]] inline absl::Status ForEachMatrix(int64_t count, double work,
+                                                absl::FunctionRef<absl::Status(int64_t)> body) {
   if (count < ParallelThreadCount()) {
-    for (int64_t i = 0; i < count; ++i) body(i);
-    return;
+    for (int64_t i = 0; i < count; ++i) KASHI_RETURN_IF_ERROR(body(i));
+    return absl::OkStatus();
   }
   const int64_t grain = 1 + static_cast<int64_t>((1 << 16) / std::max(work, 1.0));
-  ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t i = begin; i < end; ++i) body(i);
+  return TryParallelFor(count, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
+    for (int64_t i = begin; i < end; ++i) KASHI_RETURN_IF_ERROR(body(i));
+    return absl::OkStatus();
   });
 }
 

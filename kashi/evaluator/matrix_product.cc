@@ -18,6 +18,8 @@
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/matrix_product_kernels.h"
 #include "kashi/evaluator/packed_matrix_product.h"
 
@@ -47,7 +49,7 @@ struct Product {
   MatrixResult<T> out;
   bool add;
   const KernelTable<T>& kernels;
-  StopFunction is_stopped;
+  StopFunction check_stopped;
   const T* packed_rhs = nullptr;  // what PackRhs wrote; then rhs has no data
 
   const T* Lhs(int64_t b, int64_t i, int64_t p) const {
@@ -126,7 +128,7 @@ void RunStretch(const Product<T>& product, const Block& block, int64_t p0, int64
 }
 
 template <typename T>
-void RunBlock(const Product<T>& product, const Block& block) {
+absl::Status RunBlock(const Product<T>& product, const Block& block) {
   const int64_t k = product.sizes.k, height = product.kernels.packed.rows;
   std::unique_ptr<T[]> packed_lhs;
   // A block of few panels reads lhs too seldom for packing to pay.
@@ -134,7 +136,8 @@ void RunBlock(const Product<T>& product, const Block& block) {
       block.rows * block.columns > kSmallWork / std::min(k, kSmallWork)) {
     packed_lhs.reset(new T[RoundUpTo(block.rows, height) * std::min(k, kBlockDepth)]);
   }
-  for (int64_t p0 = 0; p0 < k && !product.is_stopped(); p0 += kBlockDepth) {
+  for (int64_t p0 = 0; p0 < k; p0 += kBlockDepth) {
+    KASHI_RETURN_IF_ERROR(product.check_stopped());
     const int64_t depth = std::min(kBlockDepth, k - p0);
     if (packed_lhs != nullptr) {
       for (int64_t i = 0; i < block.rows; i += height) {
@@ -145,6 +148,7 @@ void RunBlock(const Product<T>& product, const Block& block) {
     }
     RunStretch(product, block, p0, depth, packed_lhs.get());
   }
+  return absl::OkStatus();
 }
 
 template <typename T>
@@ -165,25 +169,27 @@ RegisterTile<T> WholeDepth(const Product<T>& product, const Block& block, int64_
 }
 
 template <typename T>
-void RunRow(const Product<T>& product, const Block& block) {
+absl::Status RunRow(const Product<T>& product, const Block& block) {
   for (int64_t i = block.row; i < block.row + block.rows; ++i) {
     const RegisterTile<T> tile = WholeDepth(product, block, i);
     if (!product.add) std::fill(tile.out, tile.out + tile.columns, T(0));
     product.kernels.add_row_times_matrix(tile);
   }
+  return absl::OkStatus();
 }
 
 template <typename T>
-void RunInnerRows(const Product<T>& product, const Block& block) {
+absl::Status RunInnerRows(const Product<T>& product, const Block& block) {
   for (int64_t i = block.row; i < block.row + block.rows; ++i) {
     RegisterTile<T> tile = WholeDepth(product, block, i);
     tile.rhs_row_stride = product.rhs.column_stride;
     product.kernels.run_inner_products(tile);
   }
+  return absl::OkStatus();
 }
 
 template <typename T>
-using BlockFunction = void (*)(const Product<T>& product, const Block& block);
+using BlockFunction = absl::Status (*)(const Product<T>& product, const Block& block);
 
 // Decides by sizes and strides only, never by the number of threads, because the order of additions differs between the
 // kinds.
@@ -197,7 +203,7 @@ BlockFunction<T> ChooseBlockFunction(const Product<T>& product) {
 }
 
 template <typename T>
-bool RunPacked(const Product<T>& product) {
+absl::StatusOr<bool> RunPacked(const Product<T>& product) {
   constexpr int kBytes = sizeof(T);
   const MatrixOperand<T>&lhs = product.lhs, &rhs = product.rhs;
   const PackedKernels<T>& kernels = product.kernels.packed;
@@ -208,19 +214,24 @@ bool RunPacked(const Product<T>& product) {
        product.out,
        product.add,
        kernels,
-       product.is_stopped});
+       product.check_stopped});
 }
 
 template <typename T>
-void RunProduct(const Product<T>& product) {
+absl::Status RunProduct(const Product<T>& product) {
   const MatrixProductSizes& sizes = product.sizes;
   const BlockFunction<T> run_block = ChooseBlockFunction(product);
   const double work = static_cast<double>(sizes.batch) * sizes.m * sizes.n * sizes.k;
   if (work <= kWorkPerTask && sizes.m <= kBlockTilesDown * product.kernels.packed.rows) {
-    for (int64_t b = 0; b < sizes.batch; ++b) run_block(product, {b, 0, sizes.m, 0, sizes.n});
-    return;
+    for (int64_t b = 0; b < sizes.batch; ++b) {
+      KASHI_RETURN_IF_ERROR(run_block(product, {b, 0, sizes.m, 0, sizes.n}));
+    }
+    return absl::OkStatus();
   }
-  if (run_block == &RunBlock<T> && IsPackedAsAWhole(sizes) && RunPacked(product)) return;
+  if (run_block == &RunBlock<T> && IsPackedAsAWhole(sizes)) {
+    KASHI_ASSIGN_OR_RETURN(const bool is_done, RunPacked(product));
+    if (is_done) return absl::OkStatus();
+  }
   const int64_t height = std::min(sizes.m, kBlockTilesDown * product.kernels.packed.rows);
   const int64_t down = CeilOfRatio(sizes.m, height);
   // Narrower blocks where there would be too few for all threads.
@@ -232,12 +243,14 @@ void RunProduct(const Product<T>& product) {
   const int64_t width = std::min(sizes.n, panels * product.kernels.packed.columns), across = across_with(panels);
   const double work_per_block = static_cast<double>(height) * width * sizes.k;
   const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work_per_block);
-  ParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t i = begin; i < end && !product.is_stopped(); ++i) {
+  return TryParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
+    for (int64_t i = begin; i < end; ++i) {
+      KASHI_RETURN_IF_ERROR(product.check_stopped());
       const int64_t row = i / across % down * height, column = i % across * width;
-      run_block(product,
-                {i / across / down, row, std::min(height, sizes.m - row), column, std::min(width, sizes.n - column)});
+      KASHI_RETURN_IF_ERROR(run_block(product, {i / across / down, row, std::min(height, sizes.m - row), column,
+                                                std::min(width, sizes.n - column)}));
     }
+    return absl::OkStatus();
   });
 }
 
@@ -252,21 +265,20 @@ void FillWithZeros(const MatrixProductSizes& sizes, const MatrixResult<T>& out) 
 }
 
 template <typename T>
-void RealProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
-                 const MatrixResult<T>& out, bool add, StopFunction is_stopped) {
+absl::Status RealProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
+                         const MatrixResult<T>& out, bool add, StopFunction check_stopped) {
   const KernelTable<T>& kernels = FindKernels<T>();
   if (sizes.n == 1 && sizes.m > 1 && out.row_stride == 1) {
     // A column is better made as a row: transpose(out) = transpose(rhs) * transpose(lhs).
-    RunProduct<T>({{sizes.batch, 1, sizes.k, sizes.m},
-                   {rhs.data, rhs.batch_stride, rhs.column_stride, rhs.row_stride},
-                   {lhs.data, lhs.batch_stride, lhs.column_stride, lhs.row_stride},
-                   out,
-                   add,
-                   kernels,
-                   is_stopped});
-    return;
+    return RunProduct<T>({{sizes.batch, 1, sizes.k, sizes.m},
+                          {rhs.data, rhs.batch_stride, rhs.column_stride, rhs.row_stride},
+                          {lhs.data, lhs.batch_stride, lhs.column_stride, lhs.row_stride},
+                          out,
+                          add,
+                          kernels,
+                          check_stopped});
   }
-  RunProduct<T>({sizes, lhs, rhs, out, add, kernels, is_stopped});
+  return RunProduct<T>({sizes, lhs, rhs, out, add, kernels, check_stopped});
 }
 
 // A complex product is a real one of lhs as it lies, re and im side by side, and a rhs of twice as many rows and
@@ -302,61 +314,66 @@ void MakeRowMajor(int64_t rows, int64_t columns, const T* from, const MatrixOper
 
 // Columns [p0, p0 + depth) of one lhs, their rows contiguous, times those rows of one rhs, part by part, added to out.
 template <typename Real>
-void AddComplexStretch(const MatrixProductSizes& sizes, const std::complex<Real>* lhs, int64_t lhs_row_stride,
-                       MatrixOperand<std::complex<Real>> rhs, const MatrixResult<std::complex<Real>>& out,
-                       Real* expanded, StopFunction is_stopped) {
+absl::Status AddComplexStretch(const MatrixProductSizes& sizes, const std::complex<Real>* lhs, int64_t lhs_row_stride,
+                               MatrixOperand<std::complex<Real>> rhs, const MatrixResult<std::complex<Real>>& out,
+                               Real* expanded, StopFunction check_stopped) {
   for (int64_t j = 0; j < sizes.n; j += kComplexColumns) {
     const int64_t columns = std::min(kComplexColumns, sizes.n - j);
     ExpandComplex(rhs, sizes.k, columns, expanded);
-    RealProduct<Real>({1, sizes.m, 2 * sizes.k, 2 * columns},
-                      {reinterpret_cast<const Real*>(lhs), 0, 2 * lhs_row_stride, 1}, {expanded, 0, 2 * columns, 1},
-                      {reinterpret_cast<Real*>(out.data + j), 0, 2 * out.row_stride}, /*add=*/true, is_stopped);
+    KASHI_RETURN_IF_ERROR(
+        RealProduct<Real>({1, sizes.m, 2 * sizes.k, 2 * columns},
+                          {reinterpret_cast<const Real*>(lhs), 0, 2 * lhs_row_stride, 1}, {expanded, 0, 2 * columns, 1},
+                          {reinterpret_cast<Real*>(out.data + j), 0, 2 * out.row_stride}, /*add=*/true, check_stopped));
     rhs.data += columns * rhs.column_stride;
   }
+  return absl::OkStatus();
 }
 
 template <typename Real>
-void ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::complex<Real>>& lhs,
-                    const MatrixOperand<std::complex<Real>>& rhs, const MatrixResult<std::complex<Real>>& out, bool add,
-                    StopFunction is_stopped) {
+absl::Status ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand<std::complex<Real>>& lhs,
+                            const MatrixOperand<std::complex<Real>>& rhs, const MatrixResult<std::complex<Real>>& out,
+                            bool add, StopFunction check_stopped) {
   using Complex = std::complex<Real>;
   if (!add) FillWithZeros(sizes, out);
   const double work = 4.0 * sizes.m * sizes.n * sizes.k;
   const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work);
-  ParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int) {
+  return TryParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
     const int64_t max_rows = std::min(sizes.k, kComplexRows);
     const std::unique_ptr<Real[]> expanded(new Real[4 * max_rows * std::min(sizes.n, kComplexColumns)]);
     const std::unique_ptr<Complex[]> packed_lhs(lhs.column_stride == 1 ? nullptr : new Complex[sizes.m * max_rows]);
     for (int64_t b = begin; b < end; ++b) {
-      for (int64_t p0 = 0; p0 < sizes.k && !is_stopped(); p0 += kComplexRows) {
+      for (int64_t p0 = 0; p0 < sizes.k; p0 += kComplexRows) {
+        KASHI_RETURN_IF_ERROR(check_stopped());
         const int64_t depth = std::min(kComplexRows, sizes.k - p0);
         const Complex* left = lhs.data + b * lhs.batch_stride + p0 * lhs.column_stride;
         if (packed_lhs != nullptr) MakeRowMajor(sizes.m, depth, left, lhs, packed_lhs.get());
         const MatrixOperand<Complex> right = {rhs.data + b * rhs.batch_stride + p0 * rhs.row_stride, 0, rhs.row_stride,
                                               rhs.column_stride};
-        AddComplexStretch<Real>({1, sizes.m, depth, sizes.n}, packed_lhs != nullptr ? packed_lhs.get() : left,
-                                packed_lhs != nullptr ? depth : lhs.row_stride, right,
-                                {out.data + b * out.batch_stride, 0, out.row_stride}, expanded.get(), is_stopped);
+        KASHI_RETURN_IF_ERROR(AddComplexStretch<Real>(
+            {1, sizes.m, depth, sizes.n}, packed_lhs != nullptr ? packed_lhs.get() : left,
+            packed_lhs != nullptr ? depth : lhs.row_stride, right, {out.data + b * out.batch_stride, 0, out.row_stride},
+            expanded.get(), check_stopped));
       }
     }
+    return absl::OkStatus();
   });
 }
 
 }  // namespace
 
 template <typename T>
-void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
-                   const MatrixResult<T>& out, MatrixProductMode mode, StopFunction is_stopped) {
-  if (sizes.batch <= 0 || sizes.m <= 0 || sizes.n <= 0) return;
+absl::Status MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
+                           const MatrixResult<T>& out, MatrixProductMode mode, StopFunction check_stopped) {
+  if (sizes.batch <= 0 || sizes.m <= 0 || sizes.n <= 0) return absl::OkStatus();
   const bool add = mode == MatrixProductMode::kAdd;
   if (sizes.k <= 0) {
     if (!add) FillWithZeros(sizes, out);
-    return;
+    return absl::OkStatus();
   }
   if constexpr (is_complex_v<T>) {
-    ComplexProduct<typename T::value_type>(sizes, lhs, rhs, out, add, is_stopped);
+    return ComplexProduct<typename T::value_type>(sizes, lhs, rhs, out, add, check_stopped);
   } else {
-    RealProduct<T>(sizes, lhs, rhs, out, add, is_stopped);
+    return RealProduct<T>(sizes, lhs, rhs, out, add, check_stopped);
   }
 }
 
@@ -377,11 +394,11 @@ void PackRhs(const MatrixProductSizes& sizes, const MatrixOperand<T>& rhs, T* pa
 }
 
 template <typename T>
-void MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const T* packed_rhs,
-                           const MatrixResult<T>& out, StopFunction is_stopped) {
+absl::Status MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const T* packed_rhs,
+                                   const MatrixResult<T>& out, StopFunction check_stopped) {
   // A rhs with rows, of which RunBlock knows what to do with many.
   const MatrixOperand<T> rhs = {nullptr, 0, sizes.n, 1};
-  RunProduct<T>({sizes, lhs, rhs, out, false, FindKernels<T>(), is_stopped, packed_rhs});
+  return RunProduct<T>({sizes, lhs, rhs, out, false, FindKernels<T>(), check_stopped, packed_rhs});
 }
 
 template <typename T>
@@ -405,9 +422,9 @@ void AddScaledColumns(int64_t rows, int64_t columns, const MatrixOperand<T>& lhs
     FindKernels<T>().add_scaled_columns(tile);
   }
 }
-#define KASHI_INSTANTIATE(T)                                                                                  \
-  template void MatrixProduct<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const MatrixOperand<T>&, \
-                                 const MatrixResult<T>&, MatrixProductMode, StopFunction);                    \
+#define KASHI_INSTANTIATE(T)                                                                                          \
+  template absl::Status MatrixProduct<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const MatrixOperand<T>&, \
+                                         const MatrixResult<T>&, MatrixProductMode, StopFunction);                    \
   template void AddScaledColumns<T>(int64_t, int64_t, const MatrixOperand<T>&, const T*, const MatrixResult<T>&);
 KASHI_INSTANTIATE(float)
 KASHI_INSTANTIATE(double)
@@ -419,8 +436,8 @@ KASHI_INSTANTIATE(complex128)
 #define KASHI_INSTANTIATE(T)                                                                                       \
   template int64_t PackedRhsBytes<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const MatrixOperand<T>&); \
   template void PackRhs<T>(const MatrixProductSizes&, const MatrixOperand<T>&, T*);                                \
-  template void MatrixProductOfPacked<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const T*,             \
-                                         const MatrixResult<T>&, StopFunction);
+  template absl::Status MatrixProductOfPacked<T>(const MatrixProductSizes&, const MatrixOperand<T>&, const T*,     \
+                                                 const MatrixResult<T>&, StopFunction);
 KASHI_INSTANTIATE(float)
 KASHI_INSTANTIATE(double)
 #undef KASHI_INSTANTIATE

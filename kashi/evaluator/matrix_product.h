@@ -3,7 +3,7 @@
 //
 //   for b, i, j:  out[b, i, j] = sum over p of lhs[b, i, p] * rhs[b, p, j]        (or += with MatrixProductMode::kAdd)
 //
-//   MatrixProduct<float>({1, m, k, n}, {a, 0, k, 1}, {b, 0, 1, k}, {c, 0, n});   // c = a * transpose(b), all row-major
+//   status = MatrixProduct<float>({1, m, k, n}, {a, 0, k, 1}, {b, 0, 1, k}, {c, 0, n});   // c = a * transpose(b)
 //
 // Speed: at least half of a core's peak from about 64^3 on, with any strides. It uses the processor's widest vectors,
 // chosen at run time: AVX-512, AVX2 with FMA, or the compiler's baseline. Large products use all threads. The order of
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/types.h"
 #include "kashi/base/check.h"
@@ -46,20 +47,21 @@ struct MatrixResult {
 
 enum class MatrixProductMode { kAssign, kAdd };
 
-// Ends early if is_stopped(); the result is then unspecified.
+// Ends early with the error of check_stopped(); the result is then unspecified.
 //
 // T: float, double, uint32_t and uint64_t (which wrap, and so serve signed integers too), complex64, complex128.
 template <typename T>
-void MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
-                   const MatrixResult<T>& out, MatrixProductMode mode = MatrixProductMode::kAssign,
-                   StopFunction is_stopped = NeverStopped);
+[[nodiscard]] absl::Status MatrixProduct(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
+                                         const MatrixOperand<T>& rhs, const MatrixResult<T>& out,
+                                         MatrixProductMode mode = MatrixProductMode::kAssign,
+                                         StopFunction check_stopped = NeverStopped);
 
 // For many products with one rhs: it is packed once, in the order in which MatrixProduct reads it. The results are bit
 // for bit those of MatrixProduct. T: float, double.
 //
 //   if (const int64_t bytes = PackedRhsBytes<float>(sizes, lhs, rhs); bytes > 0) {   // memory with this many bytes
 //     PackRhs(sizes, rhs, packed);
-//     MatrixProductOfPacked(sizes, lhs, packed, out);                                // as often as needed
+//     status = MatrixProductOfPacked(sizes, lhs, packed, out);                       // as often as needed
 //   }
 //
 // The bytes are 0 where that gains nothing: if MatrixProduct reads rhs as it lies, or packs both operands as a whole.
@@ -69,8 +71,9 @@ int64_t PackedRhsBytes(const MatrixProductSizes& sizes, const MatrixOperand<T>& 
 template <typename T>
 void PackRhs(const MatrixProductSizes& sizes, const MatrixOperand<T>& rhs, T* packed);
 template <typename T>
-void MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const T* packed_rhs,
-                           const MatrixResult<T>& out, StopFunction is_stopped = NeverStopped);
+[[nodiscard]] absl::Status MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs,
+                                                 const T* packed_rhs, const MatrixResult<T>& out,
+                                                 StopFunction check_stopped = NeverStopped);
 
 // out[i, j] += lhs[i, j] * scales[j]: a product with a diagonal matrix. lhs is one matrix with contiguous rows, out
 // another. One thread.

@@ -82,7 +82,7 @@ void CheckPacked(const ProductCase& c, const MatrixOperand<T>& lhs, const Matrix
         std::fill_n(out.data() + b * strides.batch + i * strides.row, c.sizes.n, T(-1));
       }
     }
-    MatrixProductOfPacked<T>(c.sizes, lhs, packed.data(), {out.data(), strides.batch, strides.row});
+    ASSERT_TRUE(MatrixProductOfPacked<T>(c.sizes, lhs, packed.data(), {out.data(), strides.batch, strides.row}).ok());
     ASSERT_TRUE(out == expected) << "packed: " << c;
   }
 }
@@ -110,8 +110,9 @@ void CheckCase(const ProductCase& c, std::mt19937_64& random) {
     }
   }
   const MatrixOperand<T> left = {lhs.data(), l.batch, l.row, l.column}, right = {rhs.data(), r.batch, r.row, r.column};
-  MatrixProduct<T>(s, left, right, {out.data(), o.batch, o.row},
-                   c.add ? MatrixProductMode::kAdd : MatrixProductMode::kAssign);
+  ASSERT_TRUE(MatrixProduct<T>(s, left, right, {out.data(), o.batch, o.row},
+                               c.add ? MatrixProductMode::kAdd : MatrixProductMode::kAssign)
+                  .ok());
   ASSERT_TRUE(out == expected) << c;
   CheckPacked(c, left, right, expected, o);
 }
@@ -158,7 +159,7 @@ TYPED_TEST(MatrixProductTest, OfManyBlocks) {
 TEST(MatrixProductTest, IntegersWrap) {
   const uint32_t lhs[] = {0x80000001u, 7}, rhs[] = {3, 0xffffffffu};
   uint32_t out[1];
-  MatrixProduct<uint32_t>({1, 1, 2, 1}, {lhs, 0, 2, 1}, {rhs, 0, 1, 1}, {out, 0, 1});
+  ASSERT_TRUE(MatrixProduct<uint32_t>({1, 1, 2, 1}, {lhs, 0, 2, 1}, {rhs, 0, 1, 1}, {out, 0, 1}).ok());
   EXPECT_EQ(out[0], 0x80000003u - 7);
 }
 
@@ -170,7 +171,9 @@ TEST(MatrixProductTest, NothingOutsideCounts) {
       std::vector<float> lhs(m * 4, 1), rhs(3 * (n + 2), 1), out(m * n);
       for (int64_t i = 0; i < m; ++i) lhs[i * 4 + 3] = nan;
       for (int64_t p = 0; p < 3; ++p) rhs[p * (n + 2) + n] = rhs[p * (n + 2) + n + 1] = nan;
-      MatrixProduct<float>({1, m, 3, n}, {lhs.data(), 0, 4, 1}, {rhs.data(), 0, n + 2, 1}, {out.data(), 0, n});
+      ASSERT_TRUE(
+          MatrixProduct<float>({1, m, 3, n}, {lhs.data(), 0, 4, 1}, {rhs.data(), 0, n + 2, 1}, {out.data(), 0, n})
+              .ok());
       ASSERT_TRUE(out == std::vector<float>(m * n, 3)) << m << " " << n;
     }
   }
@@ -199,9 +202,10 @@ TEST(MatrixProductTest, ThreadsDoNotChangeRounding) {
     for (float& x : lhs) x = normal(random);
     for (float& x : rhs) x = normal(random);
     const MatrixOperand<float> left = {lhs.data(), s.m * s.k, s.k, 1}, right = {rhs.data(), s.k * s.n, s.n, 1};
-    MatrixProduct<float>(s, left, right, {out.data(), s.m * s.n, s.n});
+    ASSERT_TRUE(MatrixProduct<float>(s, left, right, {out.data(), s.m * s.n, s.n}).ok());
     ParallelFor(2 * ParallelThreadCount(), 1, [&](int64_t begin, int64_t, int) {
-      if (begin == 0) MatrixProduct<float>(s, left, right, {alone.data(), s.m * s.n, s.n});
+      if (begin != 0) return;
+      EXPECT_TRUE(MatrixProduct<float>(s, left, right, {alone.data(), s.m * s.n, s.n}).ok());
     });
     EXPECT_TRUE(out == alone);
   }

@@ -4,6 +4,8 @@
 
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/scratch_block.h"
 
 namespace kashi::internal {
@@ -54,7 +56,7 @@ class PackedMatrix {
     });
   }
 
-  void Multiply() const {
+  absl::Status Multiply() const {
     const PackedKernels<T>& kernels = product_.kernels;
     const int64_t m = product_.sizes.m, n = product_.sizes.n, tiles = CeilOfRatio<int64_t>(m, kernels.rows);
     int64_t tiles_down = kernels.tiles_down;
@@ -67,11 +69,15 @@ class PackedMatrix {
     }
     const int64_t height = CeilOfRatio(tiles, down()) * kernels.rows;  // blocks of about the same height
     const int64_t width = panels * kernels.columns, across = across_with(panels);
-    ParallelFor(down() * across, 1, [&](int64_t begin, int64_t end, int) {
+    return TryParallelFor(down() * across, 1, [&](int64_t begin, int64_t end, int) -> absl::Status {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / across * height, column = i % across * width;
-        MultiplyBlock(row, std::min(height, m - row), column, std::min(width, n - column));
+        if (product_.kernels.begin != nullptr) product_.kernels.begin();
+        const absl::Status status = MultiplyBlock(row, std::min(height, m - row), column, std::min(width, n - column));
+        if (product_.kernels.end != nullptr) product_.kernels.end();
+        KASHI_RETURN_IF_ERROR(status);
       }
+      return absl::OkStatus();
     });
   }
 
@@ -100,7 +106,7 @@ class PackedMatrix {
                   tasks.width * words_});
   }
 
-  void MultiplyBlock(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
+  absl::Status MultiplyBlock(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
     const PackedKernels<T>& kernels = product_.kernels;
     const int64_t height = kernels.rows, width = kernels.columns;
     RegisterTile<T> tile;
@@ -108,8 +114,8 @@ class PackedMatrix {
     tile.lhs_column_stride = height;
     tile.rhs_row_stride = width;
     tile.out_row_stride = product_.out.row_stride;
-    if (kernels.begin != nullptr) kernels.begin();
-    for (int64_t p = 0; p < words_ && !product_.is_stopped(); p += kernels.depth) {
+    for (int64_t p = 0; p < words_; p += kernels.depth) {
+      KASHI_RETURN_IF_ERROR(product_.check_stopped());
       tile.k = std::min<int64_t>(kernels.depth, words_ - p);
       tile.add = product_.add || k0_ > 0 || p > 0;
       for (int64_t j = column; j < column + columns; j += width) {
@@ -123,7 +129,7 @@ class PackedMatrix {
         }
       }
     }
-    if (kernels.end != nullptr) kernels.end();
+    return absl::OkStatus();
   }
 
   const PackedProduct<T>& product_;
@@ -132,12 +138,14 @@ class PackedMatrix {
 };
 
 template <typename T>
-void RunMatrix(const PackedProduct<T>& product, int64_t batch, int64_t max_depth, T* memory) {
-  for (int64_t k0 = 0; k0 < product.sizes.k && !product.is_stopped(); k0 += max_depth) {
+absl::Status RunMatrix(const PackedProduct<T>& product, int64_t batch, int64_t max_depth, T* memory) {
+  for (int64_t k0 = 0; k0 < product.sizes.k; k0 += max_depth) {
+    KASHI_RETURN_IF_ERROR(product.check_stopped());
     const PackedMatrix<T> matrix(product, batch, k0, std::min(max_depth, product.sizes.k - k0), memory);
     matrix.Pack();
-    matrix.Multiply();
+    KASHI_RETURN_IF_ERROR(matrix.Multiply());
   }
+  return absl::OkStatus();
 }
 
 // Elements of k that fit the memory for packed operands: whole stretches.
@@ -151,7 +159,7 @@ int64_t DepthThatFits(const PackedProduct<T>& product) {
 }  // namespace
 
 template <typename T>
-bool RunPackedProduct(const PackedProduct<T>& product) {
+absl::StatusOr<bool> RunPackedProduct(const PackedProduct<T>& product) {
   const MatrixProductSizes& sizes = product.sizes;
   const int64_t depth = DepthThatFits(product);
   const int64_t words = PackedMatrix<T>::WordsFor(product, depth);
@@ -163,19 +171,20 @@ bool RunPackedProduct(const PackedProduct<T>& product) {
   if (memory.data() == nullptr) return false;
   T* const data = static_cast<T*>(memory.data());
   if (!shares_batch) {
-    for (int64_t b = 0; b < sizes.batch; ++b) RunMatrix(product, b, depth, data);
+    for (int64_t b = 0; b < sizes.batch; ++b) KASHI_RETURN_IF_ERROR(RunMatrix(product, b, depth, data));
     return true;
   }
   const int64_t grain = 1 + static_cast<int64_t>((1 << 17) / work);
-  ParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int thread) {
-    for (int64_t b = begin; b < end; ++b) RunMatrix(product, b, depth, data + thread * words);
-  });
+  KASHI_RETURN_IF_ERROR(TryParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
+    for (int64_t b = begin; b < end; ++b) KASHI_RETURN_IF_ERROR(RunMatrix(product, b, depth, data + thread * words));
+    return absl::OkStatus();
+  }));
   return true;
 }
 
-template bool RunPackedProduct<float>(const PackedProduct<float>&);
-template bool RunPackedProduct<double>(const PackedProduct<double>&);
-template bool RunPackedProduct<uint32_t>(const PackedProduct<uint32_t>&);
-template bool RunPackedProduct<uint64_t>(const PackedProduct<uint64_t>&);
+template absl::StatusOr<bool> RunPackedProduct<float>(const PackedProduct<float>&);
+template absl::StatusOr<bool> RunPackedProduct<double>(const PackedProduct<double>&);
+template absl::StatusOr<bool> RunPackedProduct<uint32_t>(const PackedProduct<uint32_t>&);
+template absl::StatusOr<bool> RunPackedProduct<uint64_t>(const PackedProduct<uint64_t>&);
 
 }  // namespace kashi::internal

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "absl/status/statusor.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/matrix_product_kernels.h"
@@ -38,7 +39,7 @@ struct PackedProduct {
   MatrixResult<T> out;
   bool add;
   const PackedKernels<T>& kernels;
-  StopFunction is_stopped;
+  StopFunction check_stopped;
 };
 
 // Whether MatrixProduct packs both operands as a whole.
@@ -48,10 +49,11 @@ inline bool IsPackedAsAWhole(const MatrixProductSizes& sizes) {
          static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
 }
 
-// False, and nothing happens, if there is no memory for packed operands. The order of additions in an element depends
-// on k and the kernels only. T: float, double, uint32_t, uint64_t.
+// False, and nothing happens, if there is no memory for packed operands. An error is that of check_stopped(); the
+// result is then unspecified. The order of additions in an element depends on k and the kernels only. T: float, double,
+// uint32_t, uint64_t.
 template <typename T>
-bool RunPackedProduct(const PackedProduct<T>& product);
+[[nodiscard]] absl::StatusOr<bool> RunPackedProduct(const PackedProduct<T>& product);
 
 }  // namespace kashi::internal
 

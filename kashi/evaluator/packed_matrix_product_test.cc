@@ -95,7 +95,8 @@ void CheckCase(const PackedCase& c, const PackedKernels<T>& kernels, uint32_t fl
                                    {out.data(), batch_stride, row_stride},
                                    c.add,
                                    kernels,
-                                   [] { return false; }}));
+                                   NeverStopped})
+                  .value());
   ASSERT_TRUE(out == expected) << c;
 }
 

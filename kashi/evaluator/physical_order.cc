@@ -8,8 +8,8 @@
 #include "absl/algorithm/container.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/base/check.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/array_mover.h"
 #include "kashi/literal/strided_walk.h"
 #include "kashi/relayout/placement.h"
@@ -166,19 +166,23 @@ void PhysicalOrder::MoveMappedRows(int64_t begin, int64_t end, const char* from,
 }
 
 template <bool kSpread>
-void PhysicalOrder::MoveMapped(const char* from, int element_bytes, char* to, StopFunction is_stopped) const {
+absl::Status PhysicalOrder::MoveMapped(const char* from, int element_bytes, char* to,
+                                       StopFunction check_stopped) const {
   const int64_t row = map_.dimensions().back();
   const int64_t rows_per_task = std::max<int64_t>(1, kElementsPerTask / row);
-  ParallelFor(map_.element_count() / row, rows_per_task, [&](int64_t begin, int64_t end, int) {
-    for (int64_t at = begin; at < end && !is_stopped(); at += std::min(rows_per_task, end - at)) {
-      MoveMappedRows<kSpread>(at, at + std::min(rows_per_task, end - at), from, element_bytes, to);
-    }
-  });
+  return TryParallelFor(
+      map_.element_count() / row, rows_per_task, [&](int64_t begin, int64_t end, int) -> absl::Status {
+        for (int64_t at = begin; at < end; at += std::min(rows_per_task, end - at)) {
+          KASHI_RETURN_IF_ERROR(check_stopped());
+          MoveMappedRows<kSpread>(at, at + std::min(rows_per_task, end - at), from, element_bytes, to);
+        }
+        return absl::OkStatus();
+      });
 }
 
 // The plan sees words of the elements' size, from the first element on.
 template <bool kSpread>
-void PhysicalOrder::MoveTiled(const char* from, int element_bytes, char* to, StopFunction is_stopped) const {
+absl::Status PhysicalOrder::MoveTiled(const char* from, int element_bytes, char* to, StopFunction check_stopped) const {
   Shape words = shape_;
   words.set_element_type(WordTypeOfBytes(element_bytes));
   words.mutable_layout()->set_element_size_in_bits(0);
@@ -190,26 +194,29 @@ void PhysicalOrder::MoveTiled(const char* from, int element_bytes, char* to, Sto
   KASHI_CHECK(physical.ok() && logical.ok()) << physical.status() << logical.status();
   const absl::Span<const int64_t> minor_to_major = words.layout().minor_to_major();
   const DimensionVector cut_order(minor_to_major.rbegin(), minor_to_major.rend());
-  MoveBetween(kSpread ? *logical : *physical, from, kSpread ? *physical : *logical, to, cut_order, is_stopped);
+  return MoveBetween(kSpread ? *logical : *physical, from, kSpread ? *physical : *logical, to, cut_order,
+                     check_stopped);
 }
 
 template <bool kSpread>
-void PhysicalOrder::Move(const char* from, int element_bytes, char* to, StopFunction is_stopped) const {
-  if (map_.element_count() == 0) return;
-  if (kind_ == Kind::kTiled) return MoveTiled<kSpread>(from, element_bytes, to, is_stopped);
-  if (kind_ == Kind::kMapped) return MoveMapped<kSpread>(from, element_bytes, to, is_stopped);
+absl::Status PhysicalOrder::Move(const char* from, int element_bytes, char* to, StopFunction check_stopped) const {
+  if (map_.element_count() == 0) return absl::OkStatus();
+  if (kind_ == Kind::kTiled) return MoveTiled<kSpread>(from, element_bytes, to, check_stopped);
+  if (kind_ == Kind::kMapped) return MoveMapped<kSpread>(from, element_bytes, to, check_stopped);
   const DimensionVector logical = ElementStrides(LayoutUtil::GetWithDefaultLayout(shape_));
   const DimensionVector physical = ElementStrides(shape_);
-  MoveBox(map_.dimensions(), element_bytes, {from, kSpread ? logical : physical}, {to, kSpread ? physical : logical},
-          is_stopped);
+  return MoveBox(map_.dimensions(), element_bytes, {from, kSpread ? logical : physical},
+                 {to, kSpread ? physical : logical}, check_stopped);
 }
 
-void PhysicalOrder::Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped) const {
-  Move<true>(logical, element_bytes, physical, is_stopped);
+absl::Status PhysicalOrder::Spread(const char* logical, int element_bytes, char* physical,
+                                   StopFunction check_stopped) const {
+  return Move<true>(logical, element_bytes, physical, check_stopped);
 }
 
-void PhysicalOrder::Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped) const {
-  Move<false>(physical, element_bytes, logical, is_stopped);
+absl::Status PhysicalOrder::Collect(const char* physical, int element_bytes, char* logical,
+                                    StopFunction check_stopped) const {
+  return Move<false>(physical, element_bytes, logical, check_stopped);
 }
 
 }  // namespace kashi::internal

@@ -29,9 +29,11 @@ class PhysicalOrder {
   static bool AreEqual(const PhysicalOrder& a, const PhysicalOrder& b);
 
   // Elements have 1, 2, 4, 8 or 16 bytes; the physical side has map().padded_element_count() of them. Spread does not
-  // write padding. Both end early if is_stopped().
-  void Spread(const char* logical, int element_bytes, char* physical, StopFunction is_stopped = NeverStopped) const;
-  void Collect(const char* physical, int element_bytes, char* logical, StopFunction is_stopped = NeverStopped) const;
+  // write padding. Both end early with the error of check_stopped().
+  [[nodiscard]] absl::Status Spread(const char* logical, int element_bytes, char* physical,
+                                    StopFunction check_stopped) const;
+  [[nodiscard]] absl::Status Collect(const char* physical, int element_bytes, char* logical,
+                                     StopFunction check_stopped) const;
 
  private:
   // How elements are moved:
@@ -41,11 +43,11 @@ class PhysicalOrder {
   enum class Kind { kLinear, kTiled, kMapped };
   PhysicalOrder(Shape shape, IndexMap map) : shape_(std::move(shape)), map_(std::move(map)) {}
   template <bool kSpread>
-  void Move(const char* from, int element_bytes, char* to, StopFunction is_stopped) const;
+  absl::Status Move(const char* from, int element_bytes, char* to, StopFunction check_stopped) const;
   template <bool kSpread>
-  void MoveTiled(const char* from, int element_bytes, char* to, StopFunction is_stopped) const;
+  absl::Status MoveTiled(const char* from, int element_bytes, char* to, StopFunction check_stopped) const;
   template <bool kSpread>
-  void MoveMapped(const char* from, int element_bytes, char* to, StopFunction is_stopped) const;
+  absl::Status MoveMapped(const char* from, int element_bytes, char* to, StopFunction check_stopped) const;
   template <bool kSpread>
   void MoveMappedRows(int64_t begin, int64_t end, const char* from, int element_bytes, char* to) const;
 

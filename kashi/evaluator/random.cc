@@ -143,15 +143,16 @@ class BitArray {
 constexpr int64_t kBlocksPerPiece = 1 << 11;
 
 // 64 bits: an element a block.
-uint64_t ThreefryBits64(const EvaluationRun& run, uint64_t key, uint64_t counter, int64_t elements,
-                        const BitArray& out) {
-  run.ParallelFor((elements + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
-    Blocks<2> x;
-    for (int64_t i = begin * kLanes; i < std::min(end * kLanes, elements); i += kLanes) {
-      Threefry(key, counter + i, x);
-      out.Set64(i, 1, x[0].data(), x[1].data(), std::min<int64_t>(kLanes, elements - i));
-    }
-  });
+absl::StatusOr<uint64_t> ThreefryBits64(const EvaluationRun& run, uint64_t key, uint64_t counter, int64_t elements,
+                                        const BitArray& out) {
+  KASHI_RETURN_IF_ERROR(
+      run.ParallelFor((elements + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+        Blocks<2> x;
+        for (int64_t i = begin * kLanes; i < std::min(end * kLanes, elements); i += kLanes) {
+          Threefry(key, counter + i, x);
+          out.Set64(i, 1, x[0].data(), x[1].data(), std::min<int64_t>(kLanes, elements - i));
+        }
+      }));
   return counter + elements;
 }
 
@@ -193,45 +194,48 @@ void SetNeighbours(const SplitView& view, int64_t first, int64_t n, const Blocks
   out.Set(at + 1, 2, x[1].data() + lane, std::min(n, view.split / 2 - j));
 }
 
-uint64_t ThreefryBits32(const EvaluationRun& run, uint64_t key, uint64_t counter, absl::Span<const int64_t> dimensions,
-                        const BitArray& out) {
+absl::StatusOr<uint64_t> ThreefryBits32(const EvaluationRun& run, uint64_t key, uint64_t counter,
+                                        absl::Span<const int64_t> dimensions, const BitArray& out) {
   const SplitView view = SplitDimension(dimensions);
   const int64_t pairs = view.pairs(), line = view.inner == 1 ? view.half() : view.inner;
-  run.ParallelFor((pairs + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
-    Blocks<2> x;
-    for (int64_t i = begin * kLanes; i < std::min(end * kLanes, pairs); i += kLanes) {
-      Threefry(key, counter + i, x);
-      const int64_t next = std::min(i + kLanes, pairs);
-      for (int64_t at = i; at < next;) {
-        const int64_t n = std::min(next - at, line - at % line);
-        (view.inner == 1 ? SetNeighbours : SetPairs)(view, at, n, x, static_cast<int>(at - i), out);
-        at += n;
-      }
-    }
-  });
+  KASHI_RETURN_IF_ERROR(
+      run.ParallelFor((pairs + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+        Blocks<2> x;
+        for (int64_t i = begin * kLanes; i < std::min(end * kLanes, pairs); i += kLanes) {
+          Threefry(key, counter + i, x);
+          const int64_t next = std::min(i + kLanes, pairs);
+          for (int64_t at = i; at < next;) {
+            const int64_t n = std::min(next - at, line - at % line);
+            (view.inner == 1 ? SetNeighbours : SetPairs)(view, at, n, x, static_cast<int>(at - i), out);
+            at += n;
+          }
+        }
+      }));
   return counter + pairs;
 }
 
 // Four words a block, in order; 64 bits take two of them.
-uint128 PhiloxBits(const EvaluationRun& run, uint64_t key, uint128 counter, int64_t elements, const BitArray& out) {
+absl::StatusOr<uint128> PhiloxBits(const EvaluationRun& run, uint64_t key, uint128 counter, int64_t elements,
+                                   const BitArray& out) {
   const int64_t per_block = out.is_64_bit() ? 2 : 4;
   const int64_t blocks = elements / per_block + (elements % per_block != 0);
-  run.ParallelFor((blocks + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
-    Blocks<4> x;
-    for (int64_t i = begin * kLanes; i < std::min(end * kLanes, blocks); i += kLanes) {
-      Philox(key, counter + i, x);
-      for (int64_t word = 0; word < per_block; ++word) {
-        const int64_t at = i * per_block + word;
-        if (at >= elements) break;
-        const int64_t n = std::min<int64_t>(kLanes, (elements - at - 1) / per_block + 1);
-        if (out.is_64_bit()) {
-          out.Set64(at, 2, x[2 * word].data(), x[2 * word + 1].data(), n);
-        } else {
-          out.Set(at, 4, x[word].data(), n);
+  KASHI_RETURN_IF_ERROR(
+      run.ParallelFor((blocks + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+        Blocks<4> x;
+        for (int64_t i = begin * kLanes; i < std::min(end * kLanes, blocks); i += kLanes) {
+          Philox(key, counter + i, x);
+          for (int64_t word = 0; word < per_block; ++word) {
+            const int64_t at = i * per_block + word;
+            if (at >= elements) break;
+            const int64_t n = std::min<int64_t>(kLanes, (elements - at - 1) / per_block + 1);
+            if (out.is_64_bit()) {
+              out.Set64(at, 2, x[2 * word].data(), x[2 * word + 1].data(), n);
+            } else {
+              out.Set(at, 4, x[word].data(), n);
+            }
+          }
         }
-      }
-    }
-  });
+      }));
   return counter + blocks;
 }
 
@@ -241,12 +245,15 @@ absl::StatusOr<std::vector<uint64_t>> GenerateBits(const Operation& op, absl::Sp
   const uint64_t key = state[0];
   if (op.instruction.rng_algorithm() == RNG_THREE_FRY) {
     if (state.size() != 2) return InvalidArgument("%s: rng_three_fry takes a state of u64[2]", op.instruction.name());
-    return std::vector<uint64_t>{key, out.is_64_bit() ? ThreefryBits64(op.run, key, state[1], bits.element_count(), out)
-                                                      : ThreefryBits32(op.run, key, state[1], bits.dimensions(), out)};
+    KASHI_ASSIGN_OR_RETURN(const uint64_t next, out.is_64_bit()
+                                                    ? ThreefryBits64(op.run, key, state[1], bits.element_count(), out)
+                                                    : ThreefryBits32(op.run, key, state[1], bits.dimensions(), out));
+    return std::vector<uint64_t>{key, next};
   }
   // Without a third word, the key is the high word of the counter, and does not change.
   const uint64_t high = state.size() == 3 ? state[2] : key;
-  const uint128 next = PhiloxBits(op.run, key, uint128{high} << 64 | state[1], bits.element_count(), out);
+  KASHI_ASSIGN_OR_RETURN(const uint128 next,
+                         PhiloxBits(op.run, key, uint128{high} << 64 | state[1], bits.element_count(), out));
   std::vector<uint64_t> result{key, static_cast<uint64_t>(next), static_cast<uint64_t>(next >> 64)};
   result.resize(state.size());
   return result;

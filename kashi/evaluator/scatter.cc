@@ -12,8 +12,8 @@
 #include "absl/types/span.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/lane_function.h"
@@ -65,11 +65,12 @@ absl::Status ForEachRowOfBlock(const IndexedWindows& windows, int64_t found, Vis
 
 // Calls visit(begin, end) for the parts of the row, on several threads if that is faster. Every element gets its
 // updates in the order of the windows, for any parts.
-void ForEachRowPart(const IndexedWindows& windows, absl::FunctionRef<void(int64_t begin, int64_t end)> visit) {
+absl::Status ForEachRowPart(const IndexedWindows& windows,
+                            absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> visit) {
   if (windows.may_overlap_partly()) return visit(0, windows.row());
   const int64_t updates_per_column = windows.window_count() * windows.window_element_count() / windows.row();
-  ParallelFor(windows.row(), std::max(kShortestRowPart, kElementsPerTask / updates_per_column),
-              [&](int64_t begin, int64_t end, int) { visit(begin, end); });
+  return TryParallelFor(windows.row(), std::max(kShortestRowPart, kElementsPerTask / updates_per_column),
+                        [&](int64_t begin, int64_t end, int) { return visit(begin, end); });
 }
 
 // x[S + i] = u[w, i]
@@ -92,10 +93,9 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
                          const Value& update, Value& x) {
   const int bytes = x.element_bytes();
   char* const to = x.mutable_bytes();
-  ForEachRowPart(windows, [&](int64_t part_begin, int64_t part_end) {
+  return ForEachRowPart(windows, [&](int64_t part_begin, int64_t part_end) {
     Places places;
-    // Fails only if the run is stopped, which is checked again below.
-    (void)ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
+    return ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
       const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
       return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
         for (int64_t i = first; i < first + count; ++i) {
@@ -107,7 +107,6 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
       });
     });
   });
-  return run.CheckStopped();
 }
 
 // The same by any function, of any number of operands.

@@ -226,16 +226,17 @@ absl::StatusOr<Value> EvaluateKeys(EvaluationRun& run, const KeyOrder& order, co
 }
 
 // Sorts entries by digit after digit of their keys, from the lowest: DigitOf(entry, i) is the i-th byte. Stable. Ends
-// early, with the entries in some order, when is_stopped().
+// early, with the entries in some order, with the error of check_stopped().
 template <typename Entry, typename DigitOf>
-void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int digits, DigitOf digit_of,
-                  StopFunction is_stopped) {
+absl::Status SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int digits, DigitOf digit_of,
+                          StopFunction check_stopped) {
   const size_t n = entries.size();
   std::vector<size_t> counts(256 * digits);
   for (const Entry& entry : entries) {
     for (int i = 0; i < digits; ++i) ++counts[256 * i + digit_of(entry, i)];
   }
-  for (int i = 0; i < digits && !is_stopped(); ++i) {
+  for (int i = 0; i < digits; ++i) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     size_t* const starts = &counts[256 * i];
     if (starts[digit_of(entries[0], i)] == n) continue;  // all have the same
     size_t sum = 0;
@@ -243,6 +244,7 @@ void SortByDigits(std::vector<Entry>& entries, std::vector<Entry>& spare, int di
     for (const Entry& entry : entries) spare[starts[digit_of(entry, i)]++] = entry;
     entries.swap(spare);
   }
+  return absl::OkStatus();
 }
 
 // One line at a time.
@@ -265,7 +267,7 @@ class KeySorter {
   }
 
   // False if the line has elements that the order has no place for.
-  bool Sort(const char* keys, int64_t* indices) {
+  absl::StatusOr<bool> Sort(const char* keys, int64_t* indices) {
     const int64_t n = keys_.size();
     if (!MakeOrderKeys(type_, order_.order, keys, n, keys_.data())) return false;
     const bool turns = TurnsEquals(order_.direction);
@@ -277,7 +279,7 @@ class KeySorter {
         wide_[i] = {keys_[at] ^ flip_, at};
       }
     }
-    is_narrow_ ? SortNarrow() : SortWide();
+    KASHI_RETURN_IF_ERROR(is_narrow_ ? SortNarrow() : SortWide());
     for (int64_t i = 0; i < n; ++i) indices[i] = is_narrow_ ? narrow_[i] & 0xffffffff : wide_[i].index;
     return true;
   }
@@ -290,19 +292,25 @@ class KeySorter {
     uint64_t key, index;
   };
 
-  void SortNarrow() {
+  absl::Status SortNarrow() {
     const auto less = [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; };
-    if (narrow_.size() < kFewEntries) return std::stable_sort(narrow_.begin(), narrow_.end(), less);
-    SortByDigits(
+    if (narrow_.size() < kFewEntries) {
+      std::stable_sort(narrow_.begin(), narrow_.end(), less);
+      return absl::OkStatus();
+    }
+    return SortByDigits(
         narrow_, narrow_spare_, 4, [](uint64_t x, int i) { return x >> (32 + 8 * i) & 0xff; },
-        [this] { return run_.IsStopped(); });
+        [this] { return run_.CheckStopped(); });
   }
-  void SortWide() {
+  absl::Status SortWide() {
     const auto less = [](const Wide& a, const Wide& b) { return a.key < b.key; };
-    if (wide_.size() < kFewEntries) return std::stable_sort(wide_.begin(), wide_.end(), less);
-    SortByDigits(
+    if (wide_.size() < kFewEntries) {
+      std::stable_sort(wide_.begin(), wide_.end(), less);
+      return absl::OkStatus();
+    }
+    return SortByDigits(
         wide_, wide_spare_, 8, [](const Wide& x, int i) { return x.key >> (8 * i) & 0xff; },
-        [this] { return run_.IsStopped(); });
+        [this] { return run_.CheckStopped(); });
   }
 
   const EvaluationRun& run_;
@@ -386,7 +394,11 @@ struct LineSorter {
   // Puts the n indices of the line that begins with element `first` in order; `keys` are its keys.
   absl::Status Sort(int64_t first, const char* keys, int64_t n, bool is_unstable) {
     const auto is_same = [this, first](int64_t i, int64_t j) { return AreSame(first + i, first + j); };
-    if (by_key.has_value() && by_key->Sort(keys, indices.data())) {
+    bool is_sorted = false;
+    if (by_key.has_value()) {
+      KASHI_ASSIGN_OR_RETURN(is_sorted, by_key->Sort(keys, indices.data()));
+    }
+    if (is_sorted) {
       const auto is_equal = [this](int64_t i, int64_t j) { return by_key->HaveEqualKeys(i, j); };
       if (is_unstable) unstable.Sort(indices.data(), n, is_equal, is_same);
       return absl::OkStatus();
@@ -394,6 +406,7 @@ struct LineSorter {
     std::iota(indices.begin(), indices.end(), 0);
     comparator.StartLine(first);
     MergeSort(indices.data(), n, spare.data(), comparator);
+    KASHI_RETURN_IF_ERROR(comparator.status());
     const auto is_equal = [this](int64_t i, int64_t j) { return !comparator(i, j); };
     if (is_unstable) unstable.Sort(indices.data(), n, is_equal, is_same);
     return comparator.status();
@@ -416,8 +429,9 @@ struct LineSorter {
 // [outer, n, inner] -> [outer, inner, n], or back with n and inner exchanged.
 absl::StatusOr<Value> SwapLastTwo(EvaluationRun& run, const Value& x, int64_t n, int64_t inner) {
   KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(x.dense_shape()));
-  CopyStridedUntil({x.element_count() / (n * inner), inner, n}, x.element_bytes(), {x.bytes(), {n * inner, 1, inner}},
-                   {out.mutable_bytes(), {n * inner, n, 1}}, [&run] { return run.IsStopped(); });
+  KASHI_RETURN_IF_ERROR(CopyStridedUntil({x.element_count() / (n * inner), inner, n}, x.element_bytes(),
+                                         {x.bytes(), {n * inner, 1, inner}}, {out.mutable_bytes(), {n * inner, n, 1}},
+                                         [&run] { return run.CheckStopped(); }));
   return out;
 }
 

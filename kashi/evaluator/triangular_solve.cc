@@ -71,7 +71,7 @@ void ReadLower(const T* a, const StridedMatrix& from, bool conjugate, Matrix<T> 
 }
 
 template <typename T>
-void SolveOne(const LowerSystem& system, const T* a, T* b, absl::FunctionRef<bool()> is_cancelled) {
+absl::Status SolveOne(const LowerSystem& system, const T* a, T* b, StopFunction check_stopped) {
   const int64_t n = system.l.rows, m = system.b.columns;
   std::vector<T> memory(n * n + n * m);
   const Matrix<T> l{memory.data(), n, n, n}, x{memory.data() + n * n, n, m, m};
@@ -81,10 +81,11 @@ void SolveOne(const LowerSystem& system, const T* a, T* b, absl::FunctionRef<boo
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j) x.at(i, j) = origin[i * place.row_stride + j * place.column_stride];
   }
-  SolveLower<T>({l.data, n, n, n}, system.unit_diagonal, x, is_cancelled);
+  KASHI_RETURN_IF_ERROR(SolveLower<T>({l.data, n, n, n}, system.unit_diagonal, x, check_stopped));
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j) origin[i * place.row_stride + j * place.column_stride] = x.at(i, j);
   }
+  return absl::OkStatus();
 }
 
 // `x` holds b, and the result afterwards.
@@ -96,10 +97,10 @@ absl::Status SolveAll(EvaluationRun& run, const Value& a, Value& x, const Triang
   const int64_t x_size = system.b.rows * system.b.columns;
   const T* const a_data = a.data<T>().data();
   T* const x_data = x.mutable_data<T>().data();
-  const auto is_cancelled = [&] { return !run.CheckStopped().ok(); };
-  ForEachMatrix(x.element_count() / x_size, static_cast<double>(x_size) * n,
-                [&](int64_t i) { SolveOne(system, a_data + i * n * n, x_data + i * x_size, is_cancelled); });
-  return run.CheckStopped();
+  const auto check_stopped = [&] { return run.CheckStopped(); };
+  return ForEachMatrix(x.element_count() / x_size, static_cast<double>(x_size) * n, [&](int64_t i) {
+    return SolveOne(system, a_data + i * n * n, x_data + i * x_size, check_stopped);
+  });
 }
 
 absl::Status SolveAll(EvaluationRun& run, const Value& a, Value& x, const TriangularSolveOptions& options) {

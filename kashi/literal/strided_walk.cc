@@ -7,7 +7,8 @@
 #include "kashi/array/element_bytes.h"
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
-#include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
+#include "kashi/base/try_parallel.h"
 #include "kashi/literal/strided_copy.h"
 
 namespace kashi::internal {
@@ -138,21 +139,23 @@ void RunLoops(Loops loops, const char* source, char* target) {
 
 // Large copies are cut along the slowest loop.
 template <int kBytes>
-void RunParallel(const Loops& loops, const char* source, char* target, StopFunction is_stopped) {
+absl::Status RunParallel(const Loops& loops, const char* source, char* target, StopFunction check_stopped) {
   int64_t bytes = kBytes;
   for (const Loop& loop : loops) bytes *= loop.bound;
   if (loops.empty() || bytes <= kBytesPerTask) {
     RunLoops<kBytes>(loops, source, target);
-    return;
+    return absl::OkStatus();
   }
   const Loop& slowest = loops.front();
   const int64_t steps_per_task = std::max<int64_t>(CeilOfRatio(slowest.bound * kBytesPerTask, bytes), kTileRows);
-  ParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) {
-    for (int64_t at = begin; at < end && !is_stopped(); at += std::min(kTasksPerLook * steps_per_task, end - at)) {
+  return TryParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) -> absl::Status {
+    for (int64_t at = begin; at < end; at += std::min(kTasksPerLook * steps_per_task, end - at)) {
+      KASHI_RETURN_IF_ERROR(check_stopped());
       Loops part = loops;
       part.front().bound = std::min(kTasksPerLook * steps_per_task, end - at);
       RunLoops<kBytes>(std::move(part), source + at * slowest.source * kBytes, target + at * slowest.target * kBytes);
     }
+    return absl::OkStatus();
   });
 }
 
@@ -181,15 +184,20 @@ bool IsStoredRowMajor(const Shape& shape) {
 }
 
 void CopyStrided(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target) {
-  CopyStridedUntil(bounds, element_bytes, source, target, NeverStopped);
+  CopyStridedUntil(bounds, element_bytes, source, target, NeverStopped).IgnoreError();  // there is none
 }
 
-void CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
-                      StopFunction is_stopped) {
+absl::Status CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source,
+                              StridedTarget target, StopFunction check_stopped) {
   KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
-  if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) return;
+  if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) {
+    return absl::OkStatus();
+  }
   const Loops loops = MakeLoops(bounds, source.strides, target.strides);
-  WithElementBytes(element_bytes, [&](auto bytes) { RunParallel<bytes>(loops, source.data, target.data, is_stopped); });
+  absl::Status status;
+  WithElementBytes(element_bytes,
+                   [&](auto bytes) { status = RunParallel<bytes>(loops, source.data, target.data, check_stopped); });
+  return status;
 }
 
 }  // namespace kashi::internal

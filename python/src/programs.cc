@@ -177,11 +177,15 @@ class Program {
     }
 #ifdef KASHI_HAS_CPU
     if (!compiled) return;
+    const Interrupts interrupts;
+    CompileOptions options;
+    options.limits.cancelled = interrupts.flag();
     absl::StatusOr<std::unique_ptr<Executable>> executable;
     {
       const nb::gil_scoped_release release;
-      executable = Executable::Compile(*module_);
+      executable = Executable::Compile(*module_, options);
     }
+    if (!executable.ok()) interrupts.Rethrow();
     executable_ = ValueOrThrow(std::move(executable));
     const bool takes_memory = !has_custom_calls_ && !scope_.is_global() &&
                               absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });

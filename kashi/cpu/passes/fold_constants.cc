@@ -35,9 +35,10 @@ absl::Status ReplaceUses(HloInstruction* instruction, HloInstruction* by) {
   return absl::OkStatus();
 }
 
-absl::Status FoldIn(HloComputation* computation) {
+absl::Status FoldIn(HloComputation* computation, StopFunction check_stopped) {
   HloEvaluator evaluator;
   for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     if (instruction->HasControlDependencies()) continue;
     if (instruction->opcode() == HloOpcode::kGetTupleElement &&
         instruction->operand(0)->opcode() == HloOpcode::kTuple) {
@@ -55,8 +56,10 @@ absl::Status FoldIn(HloComputation* computation) {
 
 }  // namespace
 
-absl::Status FoldConstants(HloModule* module) {
-  for (HloComputation* computation : ComputationsRunAsAWhole(module)) KASHI_RETURN_IF_ERROR(FoldIn(computation));
+absl::Status FoldConstants(HloModule* module, StopFunction check_stopped) {
+  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(FoldIn(computation, check_stopped));
+  }
   return absl::OkStatus();
 }
 

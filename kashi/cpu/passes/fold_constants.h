@@ -4,13 +4,14 @@
 #define KASHI_CPU_PASSES_FOLD_CONSTANTS_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
 // In all computations that are run as a whole. The evaluator computes the constants. Broadcasts stay: kernels repeat a
 // constant at no cost.
-absl::Status FoldConstants(HloModule* module);
+absl::Status FoldConstants(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

@@ -58,16 +58,20 @@ bool MovesBadly(const HloInstruction& instruction) {
 class ComputationFuser {
  public:
   // Appends the fusions that it makes.
-  ComputationFuser(HloComputation* computation, std::vector<HloInstruction*>* fusions)
-      : computation_(computation), fusions_(*fusions) {}
+  ComputationFuser(HloComputation* computation, std::vector<HloInstruction*>* fusions, StopFunction check_stopped)
+      : computation_(computation), fusions_(*fusions), check_stopped_(check_stopped) {}
 
   absl::Status Run() {
     KASHI_RETURN_IF_ERROR(RemoveDead());
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     FindEarlyReads(users_first);
     absl::c_reverse(users_first);
-    for (HloInstruction* instruction : users_first) Place(instruction);
+    for (HloInstruction* instruction : users_first) {
+      KASHI_RETURN_IF_ERROR(check_stopped_());
+      Place(instruction);
+    }
     for (const Group& group : groups_) {
+      KASHI_RETURN_IF_ERROR(check_stopped_());
       if (IsWorthAKernel(group)) KASHI_RETURN_IF_ERROR(Build(group, users_first));
     }
     return RemoveDead();
@@ -282,16 +286,18 @@ class ComputationFuser {
   HloComputation* computation_;
   std::vector<HloInstruction*>& fusions_;
   absl::flat_hash_set<const HloInstruction*> early_reads_;
+  StopFunction check_stopped_;
   std::vector<Group> groups_;
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> groups_of_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, IsCompiled is_compiled) {
+absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, IsCompiled is_compiled,
+                                                              StopFunction check_stopped) {
   std::vector<HloInstruction*> fusions;
   for (HloComputation* computation : ComputationsRunAsAWhole(module, is_compiled)) {
-    KASHI_RETURN_IF_ERROR(ComputationFuser(computation, &fusions).Run());
+    KASHI_RETURN_IF_ERROR(ComputationFuser(computation, &fusions, check_stopped).Run());
   }
   KASHI_RETURN_IF_ERROR(module->RemoveUnusedComputations());
   return fusions;

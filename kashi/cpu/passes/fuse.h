@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
@@ -17,7 +18,8 @@ namespace kashi::internal {
 // once for each of its elements.
 //
 // Returns the fusions, which are to have kernels. (Fusions of the module's own that could not be inlined stay as well.)
-absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, IsCompiled is_compiled);
+absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, IsCompiled is_compiled,
+                                                              StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

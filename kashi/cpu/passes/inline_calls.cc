@@ -65,24 +65,34 @@ absl::Status ReplaceByBody(HloInstruction* call, HloInstruction* result) {
   return caller->RemoveInstruction(call);
 }
 
-std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled) {
+absl::Status VisitComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled,
+                                          absl::FunctionRef<absl::Status(HloComputation*)> visit) {
   absl::flat_hash_set<const HloComputation*> found = {module->entry_computation()};
   std::vector<HloComputation*> callers_first = module->MakeComputationPostOrder();
   absl::c_reverse(callers_first);
-  std::vector<HloComputation*> result;
   for (HloComputation* computation : callers_first) {
     if (!found.contains(computation)) continue;
-    result.push_back(computation);
+    KASHI_RETURN_IF_ERROR(visit(computation));
     for (const HloInstruction* instruction : computation->instructions()) {
       if (!RunsBodiesAsAWhole(*instruction) || is_compiled(*instruction)) continue;
       for (const HloComputation* callee : instruction->called_computations()) found.insert(callee);
     }
   }
+  return absl::OkStatus();
+}
+
+std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled) {
+  std::vector<HloComputation*> result;
+  const auto add = [&](HloComputation* computation) {
+    result.push_back(computation);
+    return absl::OkStatus();
+  };
+  VisitComputationsRunAsAWhole(module, is_compiled, add).IgnoreError();  // there is none
   absl::c_reverse(result);
   return result;
 }
 
-absl::Status InlineCalls(HloModule* module) {
+absl::Status InlineCalls(HloModule* module, StopFunction check_stopped) {
   const int64_t limit = module->instruction_count() * kMostGrowth + kAlwaysAllowed;
   int64_t count = module->instruction_count();
   for (HloComputation* computation : ComputationsRunAsAWhole(module)) {  // callees are inlined in themselves by then
@@ -92,6 +102,7 @@ absl::Status InlineCalls(HloModule* module) {
       const int64_t added = instruction->called_computations()[0]->instruction_count();
       if (count + added > limit) continue;
       count += added;
+      KASHI_RETURN_IF_ERROR(check_stopped());
       KASHI_RETURN_IF_ERROR(Inline(instruction));
     }
   }

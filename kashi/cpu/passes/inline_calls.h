@@ -7,13 +7,14 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
 // In all computations that are run as a whole: the entry, and the bodies of loops, branches and calls. A call stays
 // where control dependencies order it, or where the module would become more than some times its size.
-absl::Status InlineCalls(HloModule* module);
+absl::Status InlineCalls(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 // Copies the instructions of a body into its caller, with these arguments in the place of the parameters. Returns the
 // copy of the root.
@@ -27,6 +28,10 @@ absl::Status ReplaceByBody(HloInstruction* call, HloInstruction* result);
 using IsCompiled = absl::FunctionRef<bool(const HloInstruction& instruction)>;
 inline bool IsNotCompiled(const HloInstruction&) { return false; }
 std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled = IsNotCompiled);
+// Calls `visit` for each of them, callers first. It may compile instructions: then the computations that only they run
+// are not visited. Ends with its error.
+absl::Status VisitComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled,
+                                          absl::FunctionRef<absl::Status(HloComputation*)> visit);
 
 }  // namespace kashi::internal
 

@@ -56,9 +56,10 @@ absl::Status Widen(HloInstruction* x) {
 
 }  // namespace
 
-absl::Status KeepExcessPrecision(HloModule* module) {
+absl::Status KeepExcessPrecision(HloModule* module, StopFunction check_stopped) {
   module->RemoveDeadCode();  // so that what takes the place of a convert has users
   for (HloComputation* computation : module->computations()) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     // Found before anything changes: a convert that this pass makes keeps what was rounded.
     std::vector<HloInstruction*> found;
     absl::c_copy_if(computation->MakeInstructionPostOrder(), std::back_inserter(found),

@@ -10,12 +10,13 @@
 #define KASHI_CPU_PASSES_KEEP_EXCESS_PRECISION_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
 // Pre: before passes that bring operations and converts of different computations together (unrolled loops).
-absl::Status KeepExcessPrecision(HloModule* module);
+absl::Status KeepExcessPrecision(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

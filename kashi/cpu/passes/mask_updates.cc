@@ -116,8 +116,9 @@ absl::Status MaskUpdatesOf(HloInstruction* select) {
 
 }  // namespace
 
-absl::Status MaskUpdates(HloModule* module) {
+absl::Status MaskUpdates(HloModule* module, StopFunction check_stopped) {
   for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     std::vector<HloInstruction*> selects;
     for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       if (instruction->opcode() == HloOpcode::kSelect && instruction->shape().IsArray()) selects.push_back(instruction);

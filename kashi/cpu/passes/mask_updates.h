@@ -9,12 +9,13 @@
 #define KASHI_CPU_PASSES_MASK_UPDATES_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
 // In all computations that are run as a whole, where one scalar chooses the array, and nothing else uses the updates.
-absl::Status MaskUpdates(HloModule* module);
+absl::Status MaskUpdates(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

@@ -78,8 +78,9 @@ absl::Status Swap(HloInstruction* dot) {
 
 }  // namespace
 
-absl::Status OrientDots(HloModule* module) {
+absl::Status OrientDots(HloModule* module, StopFunction check_stopped) {
   for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     std::vector<HloInstruction*> dots;
     for (HloInstruction* instruction : computation->instructions()) {
       if (IsWorthSwapping(*instruction)) dots.push_back(instruction);

@@ -11,11 +11,12 @@
 #define KASHI_CPU_PASSES_ORIENT_DOTS_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
-absl::Status OrientDots(HloModule* module);
+absl::Status OrientDots(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

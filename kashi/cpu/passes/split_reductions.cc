@@ -111,8 +111,9 @@ absl::Status SplitInTwo(HloInstruction* x, Split split) {
 
 }  // namespace
 
-absl::Status SplitReductions(HloModule* module) {
+absl::Status SplitReductions(HloModule* module, StopFunction check_stopped) {
   for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       if (!MaySplit(*instruction)) continue;
       const Split split = ChooseSplit(*instruction);

@@ -11,13 +11,14 @@
 #define KASHI_CPU_PASSES_SPLIT_REDUCTIONS_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
 // Splits only what kernels regroup anyway: sums and products of types that keep the sum of parts as it is, and minima,
 // maxima, and, or, xor of all types.
-absl::Status SplitReductions(HloModule* module);
+absl::Status SplitReductions(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

@@ -50,11 +50,12 @@ std::optional<int64_t> IterationsToUnroll(const HloInstruction& loop) {
 
 }  // namespace
 
-absl::Status UnrollLoops(HloModule* module) {
+absl::Status UnrollLoops(HloModule* module, StopFunction check_stopped) {
   for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
     const std::vector<HloInstruction*> instructions = computation->instructions();
     for (HloInstruction* loop : instructions) {
       if (loop->opcode() != HloOpcode::kWhile) continue;
+      KASHI_RETURN_IF_ERROR(check_stopped());
       const std::optional<int64_t> iterations = IterationsToUnroll(*loop);
       if (!iterations.has_value()) continue;
       HloInstruction* state = loop->mutable_operand(0);

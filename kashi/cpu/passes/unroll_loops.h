@@ -6,13 +6,14 @@
 #define KASHI_CPU_PASSES_UNROLL_LOOPS_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
 // Loops whose number of iterations is known and whose body has only operations that kernels compute. Loops on small
 // arrays stay, since they become native loops. Calls must have been inlined.
-absl::Status UnrollLoops(HloModule* module);
+absl::Status UnrollLoops(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

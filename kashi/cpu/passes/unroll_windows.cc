@@ -97,8 +97,9 @@ absl::Status Unroll(HloInstruction* x) {
 
 }  // namespace
 
-absl::Status UnrollWindows(HloModule* module) {
+absl::Status UnrollWindows(HloModule* module, StopFunction check_stopped) {
   for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(check_stopped());
     for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       if (CanUnroll(*instruction)) KASHI_RETURN_IF_ERROR(Unroll(instruction));
     }

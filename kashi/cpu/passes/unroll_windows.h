@@ -9,11 +9,12 @@
 #define KASHI_CPU_PASSES_UNROLL_WINDOWS_H_
 
 #include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
 
-absl::Status UnrollWindows(HloModule* module);
+absl::Status UnrollWindows(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
 

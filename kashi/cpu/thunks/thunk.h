@@ -37,8 +37,8 @@ struct ThunkFrame {
 class Thunk {
  public:
   virtual ~Thunk() = default;
-  // Several threads may run it at once, on different frames.
-  virtual absl::Status Run(const ThunkFrame& frame) const = 0;
+  // Several threads may run it at once, on different frames. One that ends early returns the run's error.
+  [[nodiscard]] virtual absl::Status Run(const ThunkFrame& frame) const = 0;
   // Whether a sequence compares its instruction with the evaluator: it is no loop or conditional, whose steps are
   // compared, and no step of the evaluator.
   virtual bool is_comparable() const { return true; }
@@ -59,7 +59,7 @@ class ThunkSequence {
   void EndStep(const HloInstruction& instruction, int64_t first_leaf);
   // Whether there are thunks since the last step.
   bool is_in_step() const { return size() > (steps_.empty() ? 0 : steps_.back().end); }
-  absl::Status Run(const ThunkFrame& frame) const {
+  [[nodiscard]] absl::Status Run(const ThunkFrame& frame) const {
     if (frame.is_observed) return RunObserved(frame);
     for (const std::unique_ptr<Thunk>& thunk : thunks_) KASHI_RETURN_IF_ERROR(thunk->Run(frame));
     return absl::OkStatus();

@@ -192,6 +192,7 @@ absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, abs
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));
     KASHI_RETURN_IF_ERROR(parts_.thunks.Run(
         {frame->pointers.data(), run, frame->packed.data(), is_observed, is_compared ? leaves.data() : nullptr}));
+    KASHI_RETURN_IF_ERROR(run.CheckStopped());
   }
   const absl::MutexLock lock(&mutex_);
   free_frames_.push_back(std::move(frame));

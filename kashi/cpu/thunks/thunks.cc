@@ -38,8 +38,7 @@ int64_t IntegerAt(PrimitiveType type, const void* data) {
 }  // namespace
 
 absl::Status KernelThunk::Run(const ThunkFrame& frame) const {
-  step_.RunOnMemory(frame.run, frame.pointers + operands_, frame.pointers + results_);
-  return absl::OkStatus();
+  return step_.RunOnMemory(frame.run, frame.pointers + operands_, frame.pointers + results_);
 }
 
 absl::Status NativeLoopThunk::Run(const ThunkFrame& frame) const {
@@ -168,27 +167,21 @@ const T* DotThunk::Packed(const ThunkFrame& frame) const {
 }
 
 template <typename T>
-void DotThunk::Multiply(const ThunkFrame& frame) const {
+absl::Status DotThunk::Multiply(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
   const MatrixProductSizes& sizes = matrices_.sizes;
   const MatrixOperand<T> lhs = OperandOf<T>(pointers[0], matrices_.lhs), rhs = OperandOf<T>(pointers[1], matrices_.rhs);
   const MatrixResult<T> out = {static_cast<T*>(pointers[2]), sizes.m * sizes.n, sizes.n};
-  const auto is_stopped = [&frame] { return frame.run.IsStopped(); };
+  const auto check_stopped = [&frame] { return frame.run.CheckStopped(); };
   if (const T* const packed = Packed<T>(frame); packed != nullptr) {
-    MatrixProductOfPacked<T>(sizes, lhs, packed, out, is_stopped);
-  } else {
-    MatrixProduct<T>(sizes, lhs, rhs, out, MatrixProductMode::kAssign, is_stopped);
+    return MatrixProductOfPacked<T>(sizes, lhs, packed, out, check_stopped);
   }
+  return MatrixProduct<T>(sizes, lhs, rhs, out, MatrixProductMode::kAssign, check_stopped);
 }
 
 absl::Status DotThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;
-  if (matrices_.type == F64) {
-    Multiply<double>(frame);
-  } else {
-    Multiply<float>(frame);
-  }
-  return absl::OkStatus();
+  return matrices_.type == F64 ? Multiply<double>(frame) : Multiply<float>(frame);
 }
 
 SlicePlace::SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
@@ -214,19 +207,17 @@ int64_t SlicePlace::OffsetAt(void* const* indices) const {
 absl::Status DynamicSliceThunk::Run(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
   const char* const source = static_cast<const char*>(pointers[0]) + place_.OffsetAt(pointers + 1);
-  CopyStridedUntil(place_.part_sizes(), place_.element_bytes(), {source, place_.array_strides()},
-                   {static_cast<char*>(pointers[1 + place_.rank()]), place_.part_strides()},
-                   [&frame] { return frame.run.IsStopped(); });
-  return absl::OkStatus();
+  return CopyStridedUntil(place_.part_sizes(), place_.element_bytes(), {source, place_.array_strides()},
+                          {static_cast<char*>(pointers[1 + place_.rank()]), place_.part_strides()},
+                          [&frame] { return frame.run.CheckStopped(); });
 }
 
 absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
   char* const target = static_cast<char*>(pointers[1 + place_.rank()]) + place_.OffsetAt(pointers + 1);
-  CopyStridedUntil(place_.part_sizes(), place_.element_bytes(),
-                   {static_cast<const char*>(pointers[0]), place_.part_strides()}, {target, place_.array_strides()},
-                   [&frame] { return frame.run.IsStopped(); });
-  return absl::OkStatus();
+  return CopyStridedUntil(place_.part_sizes(), place_.element_bytes(),
+                          {static_cast<const char*>(pointers[0]), place_.part_strides()},
+                          {target, place_.array_strides()}, [&frame] { return frame.run.CheckStopped(); });
 }
 
 EvaluatorThunk::EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first)

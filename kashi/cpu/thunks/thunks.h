@@ -105,7 +105,7 @@ class DotThunk : public Thunk {
 
  private:
   template <typename T>
-  void Multiply(const ThunkFrame& frame) const;
+  absl::Status Multiply(const ThunkFrame& frame) const;
   // Null if there is no memory.
   template <typename T>
   const T* Packed(const ThunkFrame& frame) const;
