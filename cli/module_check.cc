@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cli/verb.h"
+#include "kashi/analysis/memory_target.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
@@ -14,14 +14,6 @@
 
 namespace kashi::cli {
 namespace {
-
-bool HasTiles(const HloModule& module) {
-  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
-      return x->shape().IsArray() && x->shape().has_layout() && !x->shape().layout().tiles().empty();
-    });
-  });
-}
 
 SourceText TextOf(const ModuleFile& file) {
   const bool is_text = file.is_text || file.is_mlir_text;
@@ -91,7 +83,7 @@ bool CheckModule(const ModuleFile& file, Answers* answers) {
     for (const HloFinding& finding : findings) list.push_back(FindingJson(finding));
     answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
   } else {
-    for (const HloFinding& finding : findings) PrintNote(FindingText(file, finding));
+    for (const HloFinding& finding : findings) PrintNote(internal::Printable(FindingText(file, finding)));
   }
   return false;
 }
