@@ -3,6 +3,8 @@
 #include <exception>
 #include <typeinfo>
 
+#include "absl/strings/str_cat.h"
+
 namespace kashi::python {
 namespace {
 
@@ -67,6 +69,13 @@ std::string ToBytes(nb::handle text) {
   return std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
 }
 
+std::string TypeNameOf(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+std::string TextOfArgument(nb::handle argument, absl::string_view wanted) {
+  if (!PyUnicode_Check(argument.ptr())) ThrowTypeError(absl::StrCat(wanted, ", not ", TypeNameOf(argument)));
+  return ToBytes(argument);
+}
+
 nb::tuple ToTuple(absl::Span<const int64_t> values) {
   nb::list list;
   for (const int64_t value : values) list.append(value);
@@ -93,6 +102,7 @@ void BindErrors(nb::module_& m) {
 NB_MODULE(_kashi, m) {
   using namespace kashi::python;  // NOLINT: the entry point, outside of the namespace
   m.doc() = "The compiled part of kashi. Use the package kashi.";
+  m.attr("VERSION") = KASHI_VERSION;
   BindErrors(m);
   BindArrays(m);
   BindShapes(m);
