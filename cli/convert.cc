@@ -357,6 +357,7 @@ void AddConvertVerb(Command* command) {
   AddGraphOptions(verb, &options->graph);
   verb->BeginGroup("Input");
   AddArgumentOption(verb);
+  AddModuleFilterOption(verb);
   AddInputLimitOption(verb);
   AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);

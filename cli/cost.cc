@@ -1,6 +1,8 @@
 // `kashi cost`: flops, transcendentals and bytes, by operation and in all.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -25,9 +27,13 @@
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
+
+using internal::HumanBytes;
+using internal::WithThousands;
 namespace {
 
 struct CostOptions {
@@ -133,9 +139,39 @@ Json ReportJson(const ModuleFile& file, const CostReport& report) {
   return json;
 }
 
-// All digits up to 10^15.
+constexpr double kMostExact = 1e15;  // all integers up to here are exact
+
+// "1,179,648"; "1.5e+20" beyond 10^15.
+std::string NumberText(double number) {
+  const bool is_whole = std::fabs(number) < kMostExact && number == std::floor(number);
+  return is_whole ? WithThousands(static_cast<int64_t>(number)) : absl::StrFormat("%.15g", number);
+}
+
 std::string CostText(const Cost& cost) {
-  return absl::StrFormat("%18.15g%18.15g%18.15g", cost.flops, cost.transcendentals, cost.bytes_accessed);
+  return absl::StrFormat("%20s%20s%20s", NumberText(cost.flops), NumberText(cost.transcendentals),
+                         NumberText(cost.bytes_accessed));
+}
+
+// "1.18 Mflop", by powers of 1000.
+std::string WithUnit(double number, absl::string_view unit) {
+  constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  size_t prefix = 0;
+  for (; std::fabs(number) >= 999.5 && prefix + 1 < std::size(kPrefixes); ++prefix) number /= 1000;
+  return absl::StrFormat("%.3g %s%s", number, kPrefixes[prefix], unit);
+}
+
+std::string BytesText(double bytes) {
+  return bytes < kMostExact ? HumanBytes(static_cast<int64_t>(bytes)) : absl::StrFormat("%.3g bytes", bytes);
+}
+
+// "In all 1.18 Mflop, 256 transcendentals, 1.5 MiB read and written."
+std::string TotalText(const Cost& total) {
+  std::string text = absl::StrCat("In all ", WithUnit(total.flops, "flop"), ", ");
+  if (total.transcendentals > 0) {
+    absl::StrAppend(&text, NumberText(total.transcendentals),
+                    total.transcendentals == 1 ? " transcendental, " : " transcendentals, ");
+  }
+  return absl::StrCat(text, BytesText(total.bytes_accessed), " read and written.\n");
 }
 
 std::string MostExpensiveText(const CostReport& report, int64_t top) {
@@ -151,7 +187,7 @@ std::string MostExpensiveText(const CostReport& report, int64_t top) {
 }
 
 std::string ReportText(const HloModule& module, const CostReport& report, int64_t top) {
-  std::string text = absl::StrFormat("%-32s%8s%18s%18s%18s\n", absl::StrCat("module ", module.name()), "count", "flops",
+  std::string text = absl::StrFormat("%-32s%8s%20s%20s%20s\n", absl::StrCat("module ", module.name()), "count", "flops",
                                      "transcendentals", "bytes");
   if (const std::string note = GlobalNote(module); !note.empty()) text = absl::StrCat(note, "\n", text);
   const Cost& total = report.costs.total();
@@ -160,6 +196,7 @@ std::string ReportText(const HloModule& module, const CostReport& report, int64_
     if (CostsNothing(each.cost)) continue;
     absl::StrAppendFormat(&text, "  %-30s%8d%s\n", HloOpcodeString(each.opcode), each.count, CostText(each.cost));
   }
+  absl::StrAppend(&text, TotalText(total));
   if (total.unknown > 0) {
     absl::StrAppend(&text, "The totals do not include ", Count(static_cast<int64_t>(total.unknown), "custom call"),
                     " of unknown cost.\n");
@@ -266,6 +303,7 @@ void AddCostVerb(Command* command) {
   AddMeshOptions(verb, &options->mesh);
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
+  AddModuleFilterOption(verb);
   AddInputLimitOption(verb);
   AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);

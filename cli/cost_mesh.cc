@@ -97,7 +97,10 @@ std::string MeshText(const HloModule& module, const MeshReport& report, int64_t 
   add("  compute", SecondsText(step.compute_seconds), "");
   add("  collectives", SecondsText(step.collective_seconds),
       absl::StrCat(SecondsText(step.exposed_seconds), " of waiting, for them and for other devices"));
-  add("memory of a device", WithThousands(report.memory.default_space().peak_bytes), "bytes at the peak");
+  add("memory of a device", WithThousands(report.memory.default_space().peak_bytes),
+      report.memory.has_chosen_layouts
+          ? absl::StrCat("bytes at the peak, in the layouts that a ", report.memory.target.name(), " chooses")
+          : "bytes at the peak");
   return absl::StrCat(text, CollectivesText(step.collectives, top), MeshNotes(step));
 }
 

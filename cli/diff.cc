@@ -41,9 +41,13 @@ class DiffVerb {
 };
 
 int DiffVerb::RunFiles() {
+  for (const std::string& path : {options_.a, options_.b}) {
+    const absl::Status chosen = ExpandModulePath(path).status();  // an error for --module, which is for directories
+    if (!chosen.ok()) return Fail(chosen);
+  }
   ItemProgress progress("pair", 1);
   progress.Next(absl::StrCat(options_.a, " and ", options_.b));
-  PairDiff pair(options_, interrupt_);
+  PairDiff pair(options_, interrupt_, /*prints_notes=*/true);
   const bool is_compared = pair.Compare(options_.a, options_.b, &answers_);
   if (interrupt_.flag().load()) return PrintInterrupted();
   if (!options_.json) answers_.Add(pair.text());
@@ -56,7 +60,7 @@ int DiffVerb::RunFiles() {
 
 // One line per pair; with --details the report below it.
 void DiffVerb::ShowPair(const ModulePair& pair) {
-  PairDiff diff(options_, interrupt_);
+  PairDiff diff(options_, interrupt_, /*prints_notes=*/options_.details);
   const bool is_compared = diff.Compare(pair.a, pair.b, &answers_);
   failed_ += is_compared ? 0 : 1;
   differing_ += is_compared && diff.differs() ? 1 : 0;
@@ -87,6 +91,10 @@ int DiffVerb::RunDirectories() {
   const absl::StatusOr<std::vector<std::string>> b = ExpandModulePath(options_.b);
   if (!b.ok()) return Fail(b.status());
   const ModulePairs pairs = PairModules(*a, *b);
+  if (options_.inputs.empty() && !options_.no_run && !options_.details && !pairs.pairs.empty()) {
+    PrintNote(absl::StrCat("kashi: no --input: each pair runs with random arguments, --seed ", options_.seed,
+                           ", or with those of its snapshot\n"));
+  }
   ItemProgress progress("pair", pairs.pairs.size());
   for (const ModulePair& pair : pairs.pairs) {
     progress.Next(pair.name);
@@ -153,6 +161,7 @@ void AddDiffRunOptions(Verb* verb, DiffOptions* options) {
   verb->BeginGroup("Limits");
   AddLimitOptions(verb, &options->limits);
   AddArgumentOption(verb);
+  AddModuleFilterOption(verb);
   AddInputLimitOption(verb);
 }
 

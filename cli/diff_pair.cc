@@ -104,9 +104,7 @@ std::string PairDiff::WhyNotComparable() const {
 }
 
 absl::StatusOr<std::vector<Value>> PairDiff::MakeArguments() {
-  KASHI_ASSIGN_OR_RETURN(
-      ChosenArguments chosen,
-      ChooseArguments(*a_, options_.inputs, {options_.random, options_.seed, options_.limits.memory_limit, &meter_}));
+  KASHI_ASSIGN_OR_RETURN(ChosenArguments chosen, ChooseArguments(*a_, options_.inputs, RandomArguments()));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
   const EvaluationRun run;
   std::vector<Value> values;
@@ -247,9 +245,8 @@ absl::Status PairDiff::CompareSteps(const std::vector<Value>& arguments) {
 
 absl::Status PairDiff::ComparePartitioned(const PartitionedPair& pair) {
   if (!SeesValues()) return CpuIsForOneDevice();
-  const RandomOptions random = {options_.random, options_.seed, options_.limits.memory_limit, &meter_};
   KASHI_ASSIGN_OR_RETURN(const ChosenArguments chosen,
-                         ChooseArguments(pair.whole_is_a ? *a_ : *b_, options_.inputs, random));
+                         ChooseArguments(pair.whole_is_a ? *a_ : *b_, options_.inputs, RandomArguments()));
   if (!chosen.made_up.is_null()) json_["inputs"] = chosen.made_up;
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);

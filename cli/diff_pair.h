@@ -51,8 +51,9 @@ struct DiffOptions {
 
 class PairDiff {
  public:
-  // The options and the interrupt must outlive this.
-  PairDiff(const DiffOptions& options, const Interrupt& interrupt) : options_(options), interrupt_(interrupt) {}
+  // The options and the interrupt must outlive this. `prints_notes`: about the choice of arguments, to standard error.
+  PairDiff(const DiffOptions& options, const Interrupt& interrupt, bool prints_notes)
+      : options_(options), interrupt_(interrupt), prints_notes_(prints_notes) {}
 
   // Reads, checks and compares. False if a module is bad (`answers` has received the errors), or a program does not
   // run:
@@ -92,6 +93,9 @@ class PairDiff {
   // Of engines that do not show the value of each instruction: what the engine cpu computes otherwise than the
   // evaluator.
   absl::Status CompareSteps(const std::vector<Value>& arguments);
+  RandomOptions RandomArguments() const {
+    return {options_.random, options_.seed, options_.limits.memory_limit, &meter_, prints_notes_};
+  }
   absl::StatusOr<std::vector<Value>> MakeArguments();
   void ShowOutputs(const std::vector<Literal>& a, const std::vector<Literal>& b);
   void ShowFirst(const ValueComparer& comparer);
@@ -99,6 +103,7 @@ class PairDiff {
 
   const DiffOptions& options_;
   const Interrupt& interrupt_;
+  const bool prints_notes_;
   const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
   std::optional<ModuleFile> a_;
   std::optional<ModuleFile> b_;

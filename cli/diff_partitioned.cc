@@ -46,9 +46,9 @@ absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, con
       CompareWithPartitioned(*pair.whole, pair.scope, *pair.partitioned, arguments, tolerance, options, running));
   PartitionedDiff diff;
   diff.differs = false;
-  diff.text =
-      absl::StrCat(pair.whole_is_a ? "A" : "B", " is one global program over ", pair.scope.partitions, " devices, ",
-                   pair.whole_is_a ? "B" : "A", " is partitioned: structures are not compared, outputs are joined\n");
+  diff.text = absl::StrCat(pair.whole_is_a ? "A" : "B", " is one global program over ",
+                           Count(pair.scope.partitions, "device"), ", ", pair.whole_is_a ? "B" : "A",
+                           " is partitioned: structures are not compared, outputs are joined\n");
   Json list = Json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
     diff.differs = diff.differs || !outputs[i].comparison.agrees;

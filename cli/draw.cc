@@ -1,5 +1,4 @@
 // `kashi draw`: the figure of a layout.
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,10 +33,9 @@ struct DrawOptions {
   LayoutFigureOptions figure;
 };
 
-int TerminalWidth() {
-  winsize size = {};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? std::max<int>(size.ws_col, 20) : kWidthWithoutTerminal;
+int FigureWidth() {
+  const size_t width = TerminalWidth(STDOUT_FILENO);
+  return width > 0 ? std::max(static_cast<int>(width), 20) : kWidthWithoutTerminal;
 }
 
 std::string Render(const LayoutFigure& figure, const DrawOptions& options) {
@@ -57,7 +55,7 @@ std::string Render(const LayoutFigure& figure, const DrawOptions& options) {
   terminal.show_legend = !options.no_legend;
   terminal.ascii = options.ascii;
   terminal.color = !to_file && StdoutTakesColour();
-  terminal.width = to_file ? kWidthWithoutTerminal : TerminalWidth();
+  terminal.width = to_file ? kWidthWithoutTerminal : FigureWidth();
   return ToTerminal(figure, terminal);
 }
 

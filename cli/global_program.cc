@@ -43,8 +43,8 @@ absl::StatusOr<std::vector<HloSharding>> ShardingsOfArguments(const HloModule& w
   const std::vector<Shape> wholes = ParameterShapes(whole);
   const std::vector<Shape> shards = ParameterShapes(partitioned);
   if (wholes.size() != shards.size()) {
-    return InvalidArgument("the global program has %d parameters, but the partitioned program has %d", wholes.size(),
-                           shards.size());
+    return InvalidArgument("the global program has %s, but the partitioned program has %d",
+                           Count(static_cast<int64_t>(wholes.size()), "parameter"), shards.size());
   }
   std::vector<HloSharding> shardings = ParameterShardings(whole);
   const std::vector<HloSharding> kept = ParameterShardings(partitioned);
@@ -146,8 +146,8 @@ absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloM
   std::vector<std::vector<Literal>> shards;
   for (Literal& of_device : results) shards.push_back(FlattenResult(std::move(of_device)));
   if (shards[0].size() != outputs.size()) {
-    return InvalidArgument("the global program has %d outputs, but the partitioned program has %d", outputs.size(),
-                           shards[0].size());
+    return InvalidArgument("the global program has %s, but the partitioned program has %d",
+                           Count(static_cast<int64_t>(outputs.size()), "output"), shards[0].size());
   }
   const std::vector<std::optional<HloSharding>> known = ResultShardings(whole);
   const std::vector<int64_t> mesh_axes = MeshAxesOf(whole, devices);

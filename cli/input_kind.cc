@@ -203,11 +203,87 @@ bool BeginsLikeHloText(absl::string_view bytes) {
          absl::StartsWith(text, "/*");
 }
 
+namespace {
+
+struct Signature {
+  absl::string_view beginning;
+  const char* kind;
+};
+
+// Files that begin with these bytes.
+constexpr Signature kSignatures[] = {
+    {"\x93NUMPY", "a NumPy array (.npy), not a program: `kashi run --input` takes it as an argument"},
+    {"\x89PNG", "a PNG image, not a program"},
+    {"\xff\xd8\xff", "a JPEG image, not a program"},
+    {"GIF8", "a GIF image, not a program"},
+    {"%PDF-", "a PDF document, not a program"},
+    {"PK\x03\x04", "a zip archive (.zip, .npz, .whl), not a program: unpack it first"},
+    {"\x7f"
+     "ELF",
+     "machine code (ELF), not HLO"},
+    {"BC\xc0\xde", "LLVM bitcode, which XLA's compiler makes of HLO, not HLO"},
+    {"; ModuleID", "LLVM IR, which XLA's compiler makes of HLO, not HLO"},
+    {"source_filename = ", "LLVM IR, which XLA's compiler makes of HLO, not HLO"},
+    {"target datalayout", "LLVM IR, which XLA's compiler makes of HLO, not HLO"},
+    {"xla_", "XLA's options (debug_options), not a module"},
+    {"\xfd"
+     "7zXZ",
+     "packed by xz: unpack it first; kashi reads gzip"},
+    {"(\xb5/\xfd", "packed by zstd: unpack it first; kashi reads gzip"},
+    {"BZh", "packed by bzip2: unpack it first; kashi reads gzip"},
+    {"\x80\x04", "a Python pickle, not a program"},
+    {"\x89HDF", "an HDF5 file, not a program"},
+    {"<!DOCTYPE", "a web page, not a program"},
+    {"<html", "a web page, not a program"},
+    {"<?xml", "an XML file, not a program"},
+    {"#!", "a script, not HLO"},
+    {"import ", "a Python program, not HLO"},
+    {"from ", "a Python program, not HLO"},
+};
+
+// A heading of Markdown, or a block of code.
+bool LooksLikeMarkdown(absl::string_view text) {
+  absl::string_view heading = text;
+  absl::ConsumePrefix(&heading, "#");
+  while (absl::ConsumePrefix(&heading, "#")) continue;
+  const bool has_heading = heading.size() < text.size() && absl::StartsWith(heading, " ");
+  // StableHLO text may begin with `#name = …`, which has no space.
+  return has_heading || absl::StartsWith(text, "```") || absl::StrContains(text, "\n```");
+}
+
+// The code of a GPU, as XLA dumps it.
+bool LooksLikePtx(absl::string_view text) {
+  text = AfterLineComments(text);
+  return BeginsWithWord(text, ".version");
+}
+
+// Text has none of these bytes.
+bool IsBinary(absl::string_view bytes) {
+  constexpr size_t kEnough = 4096;
+  const absl::string_view beginning = bytes.substr(0, kEnough);
+  return std::any_of(beginning.begin(), beginning.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < ' ' && !absl::ascii_isspace(c); });
+}
+
+// "" for an unknown kind of text.
+std::string KindOf(absl::string_view bytes) {
+  const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
+  for (const Signature& signature : kSignatures) {
+    if (absl::StartsWith(text, signature.beginning)) return signature.kind;
+  }
+  if (LooksLikePtx(text)) return "PTX, the code of a GPU that XLA's compiler makes of HLO, not HLO";
+  if (IsBinary(bytes)) return "";
+  return LooksLikeMarkdown(text) ? "a Markdown document, not a program" : "";
+}
+
+}  // namespace
+
+bool IsEmptyInput(absl::string_view bytes) { return absl::StripLeadingAsciiWhitespace(bytes).empty(); }
+
 std::string DescribeOtherKind(absl::string_view bytes) {
   if (LooksLikeMemoryReport(bytes)) {
     return "this is XLA's report about the memory of a module, not a module: give the module file beside it, whose "
-           "name "
-           "lacks `-buffer-assignment` or the like; `kashi memory` then reads this report too";
+           "name lacks `-buffer-assignment` or the like; `kashi memory` then reads this report too";
   }
   if (LooksLikeProfile(bytes)) {
     return absl::StrCat("this is a profile (xplane), not a program: ", kDumpRemedy);
@@ -218,7 +294,8 @@ std::string DescribeOtherKind(absl::string_view bytes) {
         "f.experimental_get_compiler_ir(x)(stage='hlo') gives HLO; or ",
         kDumpRemedy);
   }
-  return "";
+  const std::string kind = KindOf(bytes);
+  return kind.empty() ? "" : absl::StrCat("this is ", kind);
 }
 
 }  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// Recognizes the kind of an input: HLO text, gzip, or a file that people give to kashi by mistake.
+// Recognizes the kind of an input: HLO text, gzip, nothing, or a file that people give to kashi by mistake.
 #ifndef KASHI_CLI_INPUT_KIND_H_
 #define KASHI_CLI_INPUT_KIND_H_
 
@@ -18,8 +18,12 @@ absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes)
 // Whether the input begins like HLO text; control bytes may follow. No proto begins like this.
 bool BeginsLikeHloText(absl::string_view bytes);
 
-// Names the kind of the input and how to get HLO: a profile (xplane), a TensorFlow graph, or XLA's report about the
-// memory of a module. "" for any other input.
+// Whether there is nothing, or only white space.
+bool IsEmptyInput(absl::string_view bytes);
+
+// Names the kind of an input that is not a program, and how to get HLO: a profile (xplane), a TensorFlow graph, XLA's
+// report about the memory of a module, an array, an image, a document, machine code …. "" for any other input. It may
+// be wrong about a program: ask only after reading has failed.
 std::string DescribeOtherKind(absl::string_view bytes);
 
 }  // namespace kashi::cli

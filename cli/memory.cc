@@ -1,5 +1,6 @@
 // `kashi memory`: where every byte of a program's memory goes.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct MemoryOptions {
   std::vector<std::string> inputs;
   std::optional<MemoryTarget> target;
   int64_t top = 10;
+  std::string sort = "peak";
   int64_t memory_space = 0;
   std::string output;
   std::string html;
@@ -76,14 +78,24 @@ std::optional<Measured> Measure(const std::string& path, const MemoryOptions& op
 }
 
 int Compare(const MemoryOptions& options, Answers* answers) {
+  std::vector<std::string> paths;
+  for (const std::string& path : options.inputs) {
+    const absl::StatusOr<std::vector<std::string>> modules = ExpandModulePath(path);
+    if (!modules.ok()) return Fail(modules.status());
+    if (modules->size() > 1) {
+      return FailUsage(absl::StrCat(path, " has ", Count(static_cast<int64_t>(modules->size()), "module"),
+                                    ": give two modules to compare; --module chooses one"));
+    }
+    paths.push_back(modules->front());
+  }
   ItemProgress progress("module", 2);
-  progress.Next(options.inputs[0]);
-  const std::optional<Measured> a = Measure(options.inputs[0], options, answers);
-  progress.Next(options.inputs[1]);
-  const std::optional<Measured> b = a ? Measure(options.inputs[1], options, answers) : std::nullopt;
+  progress.Next(paths[0]);
+  const std::optional<Measured> a = Measure(paths[0], options, answers);
+  progress.Next(paths[1]);
+  const std::optional<Measured> b = a ? Measure(paths[1], options, answers) : std::nullopt;
   if (!a || !b) return answers->Finish();
   if (options.json) {
-    answers->AddLine(MemoryComparisonJson(a->memory, b->memory, options.inputs[0], options.inputs[1]));
+    answers->AddLine(MemoryComparisonJson(a->memory, b->memory, paths[0], paths[1]));
   } else {
     answers->Add(MemoryComparison(a->memory, b->memory, options.top));
   }
@@ -99,15 +111,23 @@ std::vector<std::string> ModulesOf(const std::string& path, Answers* answers) {
 
 ModuleMemoryRow RowOf(const std::string& path, const Measured& measured) {
   const MemorySpaceUsage& space = measured.memory.default_space();
-  return {path,
-          absl::StrCat(MemoryBasisName(measured.memory.basis),
-                       ProgramScopeOf(*measured.file.module).is_global() ? ", global" : ""),
-          space.peak_bytes,
-          space.argument_bytes,
-          space.output_bytes,
-          space.alias_bytes,
-          space.constant_bytes,
-          space.temp_bytes};
+  return {
+      path,
+      absl::StrCat(MemoryBasisName(measured.memory.basis), measured.memory.has_chosen_layouts ? ", chosen layouts" : "",
+                   ProgramScopeOf(*measured.file.module).is_global() ? ", global" : ""),
+      space.peak_bytes,
+      space.argument_bytes,
+      space.output_bytes,
+      space.alias_bytes,
+      space.constant_bytes,
+      space.temp_bytes};
+}
+
+// The largest peak first, or as they are: by name.
+template <typename Rows, typename PeakOf>
+void SortModules(const MemoryOptions& options, PeakOf peak_of, Rows* rows) {
+  if (options.sort == "name") return;
+  absl::c_stable_sort(*rows, [&](const auto& a, const auto& b) { return peak_of(a) > peak_of(b); });
 }
 
 // The table of the modules, and how to see more.
@@ -119,8 +139,10 @@ int Overview(const std::vector<std::string>& paths, const MemoryOptions& options
     const std::optional<Measured> measured = Measure(path, options, answers);
     if (measured) rows.push_back(RowOf(path, *measured));
   }
+  SortModules(
+      options, [](const ModuleMemoryRow& row) { return row.peak_bytes; }, &rows);
   if (!rows.empty()) {
-    answers->Add(absl::StrCat(ModuleTable(rows),
+    answers->Add(absl::StrCat(ModuleTable(rows, IsFile(options.output) ? 0 : TerminalWidth(STDOUT_FILENO)),
                               "\nThe figures are for memory space S(0). For one module: kashi memory ",
                               rows.front().file, "\nFor all of them: --details\n"));
   }
@@ -188,6 +210,8 @@ int WritePages(const std::vector<std::string>& paths, const MemoryOptions& optio
     rows.push_back({RowOf(path, *measured), name});
   }
   if (rows.empty()) return answers->Finish();
+  SortModules(
+      options, [](const MemoryIndexRow& row) { return row.memory.peak_bytes; }, &rows);
   const absl::Status written = WriteOutput(options.html, MemoryIndexHtml(options.inputs[0], rows));
   return written.ok() ? answers->Finish() : Fail(written);
 }
@@ -219,10 +243,7 @@ int RunMemory(const MemoryOptions& options) {
 }
 
 void AddTargetOption(Verb* verb, std::optional<MemoryTarget>* target) {
-  const std::string names = absl::StrCat(
-      absl::StrJoin(TpuGenerations(), " ",
-                    [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); }),
-      " host gpu");
+  const std::string names = MemoryTargetNames();
   const auto set = [target, names](const std::string& name) {
     *target = ParseMemoryTarget(name);
     if (target->has_value()) return std::string();
@@ -244,6 +265,7 @@ void AddMemoryVerb(Command* command) {
       "  kashi memory module.hlo --space 1        the largest buffers of memory space S(1), the vector memory\n"
       "  kashi memory --target v5p module.hlo     for this TPU generation\n"
       "  kashi memory dump                        a table of the modules of a dump directory\n"
+      "  kashi memory dump --module '*jit_step*'  only the modules whose file name fits\n"
       "  kashi memory before.hlo after.hlo        the buffers that grew or moved to another memory space\n"
       "  kashi memory --html page.html m.hlo      a page: memory over the schedule, search, layouts";
   help.sections = {
@@ -277,6 +299,9 @@ void AddMemoryVerb(Command* command) {
   verb->AddOption("--top", &options->top, "Number of buffers and shapes to show (default: 10)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--space", &options->memory_space, "Memory space of the largest buffers to show (default: 0)");
+  verb->AddOption("--sort", &options->sort,
+                  "Order of the modules of a directory: the largest peak first, or by name (default: peak)")
+      ->OneOf({"peak", "name"});
   verb->AddFlag("--details", &options->details, "For a directory: print a report per module instead of a table");
   verb->AddOption(
           "--html", &options->html,
@@ -287,6 +312,7 @@ void AddMemoryVerb(Command* command) {
                    "Partition a program that is not partitioned yet, and report the memory of each device");
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
+  AddModuleFilterOption(verb);
   AddInputLimitOption(verb);
   AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);

@@ -111,6 +111,10 @@ std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, i
   const std::vector<BufferPair> pairs = Changes(a, b);
   std::string text;
   AppendSpaces(a, b, &text);
+  for (const MemoryAnalysis* side : {&a, &b}) {
+    if (!side->has_chosen_layouts) continue;
+    absl::StrAppend(&text, side == &a ? "\nBefore: " : "\nAfter: ", ChosenLayoutsNote(side->target), "\n");
+  }
   absl::StrAppend(&text, "\n", Count(static_cast<int64_t>(pairs.size()), "buffer"),
                   pairs.size() == 1 ? " differs" : " differ",
                   pairs.empty() || top == 0 ? "\n" : "; the largest differences:\n");

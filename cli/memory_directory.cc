@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "cli/memory_report.h"
+#include "cli/table_text.h"
 #include "cli/xla_memory_files.h"
 #include "kashi/base/text.h"
 
@@ -53,7 +53,7 @@ ModuleStage StageOf(const std::string& path) {
   return {name, ""};
 }
 
-std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows) {
+std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows, size_t width) {
   std::vector<std::vector<std::string>> table = {
       {"module", "peak", "arguments", "outputs", "aliased", "constants", "temporaries", "basis"}};
   for (const ModuleMemoryRow& each : rows) {
@@ -66,7 +66,7 @@ std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows) {
     }
     row.push_back(each.basis);
   }
-  return TableText(table);
+  return TableText(std::move(table), width);
 }
 
 }  // namespace kashi::cli

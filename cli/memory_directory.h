@@ -2,6 +2,7 @@
 #ifndef KASHI_CLI_MEMORY_DIRECTORY_H_
 #define KASHI_CLI_MEMORY_DIRECTORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ struct ModuleStage {
 };
 ModuleStage StageOf(const std::string& path);
 
-// A heading and one line per module and stage, in order.
-std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows);
+// A heading and one line per module and stage, in order. `width` as for TableText.
+std::string ModuleTable(const std::vector<ModuleMemoryRow>& rows, size_t width);
 
 }  // namespace kashi::cli
 

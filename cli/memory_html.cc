@@ -13,8 +13,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "cli/memory_json.h"
 #include "cli/memory_page.h"
+#include "cli/memory_report.h"
 #include "cli/scope_note.h"
 #include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
@@ -283,22 +285,62 @@ void PageData::AddFigures() {
 std::string Clamped(absl::string_view text) {
   return absl::StrCat("<div class=\"clamped\">", EscapeHtml(text), "</div>");
 }
-std::string Cell(absl::string_view text) { return absl::StrCat("<td>", Clamped(text), "</td>"); }
-std::string BytesCell(int64_t bytes) {
-  return absl::StrCat("<td class=\"number", bytes == 0 ? " zero" : "", "\" title=\"", WithThousands(bytes), " bytes\">",
-                      HumanBytes(bytes), "</td>");
+
+// The columns of a table. Each cell knows the heading of its column: in a narrow window a row becomes a list, and the
+// headings stand before the values.
+using ColumnNames = absl::Span<const absl::string_view>;
+constexpr absl::string_view kTotalsColumns[] = {"space",   "peak",      "padding",     "arguments", "outputs",
+                                                "aliased", "constants", "temporaries", "scratch",   "fullest at"};
+constexpr absl::string_view kPaddingColumns[] = {"shape", "size", "unpadded", "buffers", "for example", "cheaper"};
+constexpr absl::string_view kModuleColumns[] = {"module",  "stage",     "peak",        "arguments", "outputs",
+                                                "aliased", "constants", "temporaries", "basis"};
+
+std::string Head(ColumnNames columns) {
+  std::string html = "<tr>";
+  for (const absl::string_view column : columns) absl::StrAppend(&html, "<th scope=\"col\">", column, "</th>");
+  return absl::StrCat(html, "</tr>\n");
 }
+
+class TableRow {
+ public:
+  explicit TableRow(ColumnNames columns) : columns_(columns) {}
+
+  TableRow& Heading(absl::string_view text) {
+    ++next_;
+    absl::StrAppend(&html_, "<th scope=\"row\">", EscapeHtml(text), "</th>");
+    return *this;
+  }
+  TableRow& Text(absl::string_view text) { return Html(Clamped(text)); }
+  TableRow& Html(absl::string_view html) { return Add("", html); }
+  TableRow& Bytes(int64_t bytes) {
+    return Add(absl::StrCat(" class=\"number", bytes == 0 ? " zero" : "", "\" title=\"", Count(bytes, "byte"), "\""),
+               HumanBytes(bytes));
+  }
+  TableRow& Number(int64_t number) { return Add(" class=\"number\"", WithThousands(number)); }
+  std::string Finish() const { return absl::StrCat("<tr>", html_, "</tr>\n"); }
+
+ private:
+  TableRow& Add(absl::string_view attributes, absl::string_view content) {
+    absl::StrAppend(&html_, "<td data-column=\"", columns_[next_++], "\"", attributes, ">", content, "</td>");
+    return *this;
+  }
+
+  ColumnNames columns_;
+  size_t next_ = 0;
+  std::string html_;
+};
 
 std::string TotalsRows(const MemoryAnalysis& memory) {
   std::string html;
   for (const MemorySpaceUsage& space : memory.spaces) {
-    absl::StrAppend(&html, "<tr><th scope=\"row\">", EscapeHtml(SpaceText(memory.target, space.memory_space)), "</th>");
+    TableRow row(kTotalsColumns);
+    row.Heading(SpaceText(memory.target, space.memory_space));
     for (int64_t bytes : {space.peak_bytes, space.padding_bytes, space.argument_bytes, space.output_bytes,
                           space.alias_bytes, space.constant_bytes, space.temp_bytes, space.scratch_bytes}) {
-      absl::StrAppend(&html, BytesCell(bytes));
+      row.Bytes(bytes);
     }
-    absl::StrAppend(&html, Cell(space.levels.empty() ? "-" : memory.entry_sequence()[space.peak_step]->name()),
-                    "</tr>\n");
+    row.Text(space.levels.empty() ? "-" : memory.entry_sequence()[space.peak_step]->name());
+    absl::StrAppend(&html, row.Finish());
   }
   return html;
 }
@@ -311,10 +353,11 @@ std::string PaddingRows(const MemoryAnalysis& memory) {
       cheaper.push_back(Clamped(absl::StrCat(PaddingSuggestionText(suggestion), ": ", ShapeText(suggestion.shape), ", ",
                                              HumanBytes(suggestion.bytes))));
     }
-    absl::StrAppend(&html, "<tr>", Cell(ShapeText(*entry.shape)), BytesCell(entry.bytes),
-                    BytesCell(entry.unpadded_bytes), "<td class=\"number\">", entry.buffers.size(), "</td>",
-                    Cell(memory.buffers[entry.buffers[0]].main_value().name), "<td>");
-    absl::StrAppend(&html, absl::StrJoin(cheaper, ""), "</td></tr>\n");
+    TableRow row(kPaddingColumns);
+    row.Text(ShapeText(*entry.shape)).Bytes(entry.bytes).Bytes(entry.unpadded_bytes);
+    row.Number(static_cast<int64_t>(entry.buffers.size()));
+    row.Text(memory.buffers[entry.buffers[0]].main_value().name).Html(absl::StrJoin(cheaper, ""));
+    absl::StrAppend(&html, row.Finish());
   }
   return html.empty() ? "<tr><td colspan=\"6\">none</td></tr>\n" : html;
 }
@@ -337,6 +380,9 @@ std::string Notes(const MemoryAnalysis& memory, const std::string& xla_file) {
         "<p class=\"note\">The module has no schedule. Kashi chose the order of its instructions to need little "
         "memory.</p>\n");
   }
+  if (memory.has_chosen_layouts) {
+    absl::StrAppend(&html, "<p class=\"note\">", ChosenLayoutsNote(memory.target), "</p>\n");
+  }
   if (memory.target.is_guess && memory.target.is_tpu()) {
     absl::StrAppend(&html, "<p class=\"note\">The generation of TPU was guessed; --target sets it.</p>\n");
   }
@@ -357,16 +403,18 @@ std::string FileText(const MemoryPageHead& head) {
 // The rows of the table.
 std::string IndexRows(const std::vector<MemoryIndexRow>& rows) {
   std::string html;
-  for (const MemoryIndexRow& row : rows) {
-    const ModuleStage stage = StageOf(row.memory.file);
-    absl::StrAppend(&html, "<tr><td><a href=\"",
-                    EscapeHtml(absl::StrReplaceAll(row.page, {{"%", "%25"}, {"#", "%23"}, {"?", "%3F"}})), "\">",
-                    Clamped(stage.module), "</a></td>", Cell(stage.stage));
-    for (int64_t bytes : {row.memory.peak_bytes, row.memory.argument_bytes, row.memory.output_bytes,
-                          row.memory.alias_bytes, row.memory.constant_bytes, row.memory.temp_bytes}) {
-      absl::StrAppend(&html, BytesCell(bytes));
+  for (const MemoryIndexRow& each : rows) {
+    const ModuleStage stage = StageOf(each.memory.file);
+    TableRow row(kModuleColumns);
+    row.Html(absl::StrCat("<a href=\"",
+                          EscapeHtml(absl::StrReplaceAll(each.page, {{"%", "%25"}, {"#", "%23"}, {"?", "%3F"}})), "\">",
+                          Clamped(stage.module), "</a>"));
+    row.Text(stage.stage);
+    for (int64_t bytes : {each.memory.peak_bytes, each.memory.argument_bytes, each.memory.output_bytes,
+                          each.memory.alias_bytes, each.memory.constant_bytes, each.memory.temp_bytes}) {
+      row.Bytes(bytes);
     }
-    absl::StrAppend(&html, Cell(row.memory.basis), "</tr>\n");
+    absl::StrAppend(&html, row.Text(each.memory.basis).Finish());
   }
   return html;
 }
@@ -389,10 +437,7 @@ std::string MemoryIndexHtml(const std::string& directory, const std::vector<Memo
 <header><h1>Memory of the modules in <bdi>{{directory}}</bdi></h1>
 <p>{{count}}; the figures are of memory space S(0)</p></header>
 <div class="wide"><table id="modules">
-<thead><tr><th scope="col">module</th><th scope="col">stage</th><th scope="col" class="number">peak</th>
-<th scope="col" class="number">arguments</th><th scope="col" class="number">outputs</th>
-<th scope="col" class="number">aliased</th><th scope="col" class="number">constants</th>
-<th scope="col" class="number">temporaries</th><th scope="col">basis</th></tr></thead>
+<thead>{{head}}</thead>
 <tbody>
 {{rows}}</tbody>
 </table></div>
@@ -403,6 +448,7 @@ std::string MemoryIndexHtml(const std::string& directory, const std::vector<Memo
   return absl::StrReplaceAll(kPage, {{"{{directory}}", EscapeHtml(directory)},
                                      {"{{style}}", kMemoryPageCss},
                                      {"{{count}}", count},
+                                     {"{{head}}", Head(kModuleColumns)},
                                      {"{{rows}}", IndexRows(rows)}});
 }
 
@@ -411,7 +457,7 @@ std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, co
   const PageData data(module, memory);
   const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
                                          ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), ", ",
-                                         WithThousands(static_cast<int64_t>(memory.entry_sequence().size())), " steps");
+                                         Count(static_cast<int64_t>(memory.entry_sequence().size()), "step"));
   return absl::StrReplaceAll(kMemoryPageHtml,
                              {{"{{style}}", kMemoryPageCss},
                               {"{{script}}", kMemoryPageJs},
@@ -419,7 +465,9 @@ std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, co
                               {"{{about}}", about},
                               {"{{file}}", FileText(head)},
                               {"{{notes}}", absl::StrCat(GlobalNoteHtml(module), Notes(memory, head.xla_file))},
+                              {"{{totals_head}}", Head(kTotalsColumns)},
                               {"{{totals}}", TotalsRows(memory)},
+                              {"{{padding_head}}", Head(kPaddingColumns)},
                               {"{{padding}}", PaddingRows(memory)},
                               {"{{data}}", data.json()}});
 }

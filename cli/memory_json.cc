@@ -123,6 +123,7 @@ Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std
   json["target"] = memory.target.name();
   json["target_is_guess"] = memory.target.is_guess;
   json["is_scheduled"] = memory.is_scheduled;
+  json["layouts_are_chosen"] = memory.has_chosen_layouts;
   json["basis"] = std::string(MemoryBasisName(memory.basis));
   if (!xla_file.empty()) json["xla_file"] = xla_file;
   json["argument_bytes"] = device.argument_bytes;

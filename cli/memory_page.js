@@ -97,7 +97,27 @@
   // The open nodes are seen as their children; those that are not are the bands of the charts.
   const MAX_BANDS = 7;
   const palette = Array.from({length: MAX_BANDS}, (_, i) => `--band-${i}`);
-  const scopesOf = (words) => words.split(";")[0].split("/").slice(0, -1).filter((each) => each !== "");
+  // The parts between slashes that are not in parentheses.
+  function splitPath(path) {
+    const parts = [""];
+    let depth = 0;
+    for (const letter of path) {
+      depth += letter === "(" ? 1 : letter === ")" ? -1 : 0;
+      if (letter === "/" && depth <= 0) parts.push("");
+      else parts[parts.length - 1] += letter;
+    }
+    return parts;
+  }
+  // JAX wraps the scope of a layer where it differentiates: jvp(layer), transpose(jvp(layer)). All are that layer.
+  const wrapper = /^(?:jvp|transpose|vmap|remat|checkpoint|rematted_computation|custom_[jv][vj]p(?:_call)?)\((.*)\)$/;
+  function unwrapped(scope, depth = 0) {
+    let name = scope;
+    for (let found = wrapper.exec(name); found; found = wrapper.exec(name)) name = found[1];
+    if (name === scope || depth === 20) return [name];
+    return splitPath(name).flatMap((each) => unwrapped(each, depth + 1));
+  }
+  const scopesOf = (words) =>
+    splitPath(words.split(";")[0]).slice(0, -1).flatMap((each) => unwrapped(each)).filter((each) => each !== "");
   const makeScope = (name, parent) => ({name, parent, children: new Map(), buffers: [], own: [], isOpen: false});
   const scopeTree = makeScope("", null);
   for (let i = 0; i < buffers; ++i) {
@@ -117,12 +137,17 @@
     if (node.own.length > 0 && parts.length > 0) parts.push({...makeScope("", node), buffers: node.own, isRest: true});
     return parts;
   }
+  function nameOf(node) {
+    if (!node.isRest) return node.name || "all temporaries";
+    if (node.parent !== scopeTree) return `directly in ${node.parent.name}`;
+    return node.buffers.every((i) => text(data.op_names[i]) === "") ? "no op_name" : "no scope";
+  }
   const canOpen = (node) => node.children !== undefined && node.children.size > 0;
   function pathOf(node) {
     const names = [];
     for (let each = node; each && each !== scopeTree; each = each.parent) if (each.name) names.unshift(each.name);
-    const path = names.join("/") || (node === scopeTree ? "all temporaries" : "no op_name");
-    return node.isRest && names.length > 0 ? `${path}, itself` : path;
+    const path = names.join("/") || nameOf(node);
+    return node.isRest && names.length > 0 ? `${path}, directly` : path;
   }
   // Of the scope in a space, at a step.
   function bytesAt(node, space, step) {
@@ -185,12 +210,14 @@
       if (isOpen) swatch.hidden = true;
       else swatch.style.background = `var(${colors.get(pathOf(node)) || "--muted"})`;
       const bytes = bytesAt(node, space, state.moment);
-      made.append(toggle, swatch, make("bdi", "", node.isRest ? "itself" : node.name || "all temporaries"),
+      made.append(toggle, swatch, make("bdi", "", nameOf(node)),
                   make("span", "bytes", human(bytes)));
       list.append(made);
       if (isOpen) {
-        const parts = partsOf(node).map((part) => [bytesAt(part, space, space.peak_step), part]);
-        parts.sort((a, b) => b[0] - a[0]).slice(0, 40).forEach(([, part]) => item(part, depth + 1));
+        const parts = partsOf(node).map((part) => ({part, now: bytesAt(part, space, state.moment),
+                                                   peak: bytesAt(part, space, space.peak_step)}));
+        parts.sort((a, b) => b.now - a.now || b.peak - a.peak);
+        parts.slice(0, 40).forEach(({part}) => item(part, depth + 1));
         if (parts.length > 40) list.append(make("li", "note", `and ${thousands(parts.length - 40)} more`));
       }
     };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/memory_json.h"
 #include "cli/scope_note.h"
+#include "cli/table_text.h"
 #include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/padding_report.h"
@@ -78,10 +79,9 @@ void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size
   absl::StrAppend(text, "     Shape: ", BufferShapeText(*value.shape), "\n");
   absl::StrAppend(text, "     Unpadded size: ", HumanBytes(buffer.unpadded_bytes), "\n");
   if (buffer.bytes != buffer.unpadded_bytes) {
-    absl::StrAppend(text, "     Extra memory due to padding: ", ExpansionText(buffer.bytes, buffer.unpadded_bytes),
-                    "\n");
+    absl::StrAppend(text, "     Padding: ", ExpansionText(buffer.bytes, buffer.unpadded_bytes), "\n");
   }
-  absl::StrAppend(text, "     XLA label: ", value.name);
+  absl::StrAppend(text, "     Buffer: ", value.name);
   if (buffer.values.size() > 1) absl::StrAppend(text, " and ", buffer.values.size() - 1, " more in the same place");
   absl::StrAppend(text, "\n     Allocation type: ", MemoryBufferKindName(buffer.kind), ", ", LifeText(memory, buffer),
                   "\n");
@@ -153,6 +153,7 @@ void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
                     "the bytes of "
                     "temporaries are an estimate.\n");
   }
+  if (memory.has_chosen_layouts) absl::StrAppend(text, ChosenLayoutsNote(memory.target), "\n");
   if (memory.target.is_guess && memory.target.is_tpu()) {
     absl::StrAppend(text, "The TPU generation is a guess; --target sets it.\n");
   }
@@ -189,7 +190,7 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
   size_t rank = 0;
   for (const PaddingEntry& entry : entries) {
     absl::StrAppend(text, "\n  ", ++rank, ". ", entry.shape->ToString(/*print_layout=*/true), "  ",
-                    HumanBytes(entry.bytes), " for ", HumanBytes(entry.unpadded_bytes), " of data, ",
+                    HumanBytes(entry.bytes), ", unpadded ", HumanBytes(entry.unpadded_bytes), ", padding ",
                     ExpansionText(entry.bytes, entry.unpadded_bytes), "\n     ",
                     Count(static_cast<int64_t>(entry.buffers.size()), "buffer"), ": ",
                     memory.buffers[entry.buffers[0]].main_value().name, entry.buffers.size() == 1 ? "\n" : ", …\n");
@@ -202,18 +203,12 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
 
 }  // namespace
 
-std::string TableText(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<int> widths(rows[0].size());
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], static_cast<int>(row[i].size()));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    absl::StrAppendFormat(&text, "%-*s", widths[0], row[0]);
-    for (size_t i = 1; i + 1 < row.size(); ++i) absl::StrAppendFormat(&text, "  %*s", widths[i], row[i]);
-    absl::StrAppend(&text, "  ", row.back(), "\n");
-  }
-  return text;
+std::string ChosenLayoutsNote(const MemoryTarget& target) {
+  return absl::StrCat(
+      "The module is not compiled for a TPU: its arrays have no tiles. They are measured in the layouts ", "that a ",
+      target.name(),
+      " chooses for them; XLA's compiler may choose another order of "
+      "dimensions.");
 }
 
 std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace kashi {
 class HloModule;
 struct MemoryAnalysis;
+struct MemoryTarget;
 }  // namespace kashi
 
 namespace kashi::cli {
@@ -23,9 +23,9 @@ std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, 
 // common value.
 std::string MemoryComparison(const MemoryAnalysis& a, const MemoryAnalysis& b, int64_t top);
 
-// Aligned columns: the first and the last to the left, the others to the right. Pre: at least one row; all rows have
-// the same length.
-std::string TableText(const std::vector<std::vector<std::string>>& rows);
+// Says that the module has no layouts of the target, and that the figures are for those that the target chooses
+// (MemoryAnalysis::has_chosen_layouts).
+std::string ChosenLayoutsNote(const MemoryTarget& target);
 
 }  // namespace kashi::cli
 

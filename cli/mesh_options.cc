@@ -41,7 +41,7 @@ absl::StatusOr<double> ParseQuantity(absl::string_view text, absl::Span<const Na
 
 absl::StatusOr<NetworkLink> ParseLink(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, ',');
-  if (parts.size() != 2) return InvalidArgument("`%s` is no latency and bandwidth, such as 1us,50GB/s", text);
+  if (parts.size() != 2) return InvalidArgument("`%s` is not a latency and bandwidth, such as 1us,50GB/s", text);
   KASHI_ASSIGN_OR_RETURN(const double latency, ParseQuantity(parts[0], kTimeUnits));
   KASHI_ASSIGN_OR_RETURN(const double bandwidth, ParseQuantity(parts[1], kBandwidthUnits));
   if (bandwidth == 0) return InvalidArgument("a bandwidth must be more than 0");
@@ -51,7 +51,7 @@ absl::StatusOr<NetworkLink> ParseLink(absl::string_view text) {
 absl::StatusOr<DeviceRates> ParseRates(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, ',');
   if (parts.size() != 2 && parts.size() != 3) {
-    return InvalidArgument("`%s` is no rate of arithmetic and of memory, such as 197TF/s,819GB/s", text);
+    return InvalidArgument("`%s` is not a rate of arithmetic and of memory, such as 197TF/s,819GB/s", text);
   }
   DeviceRates rates;
   KASHI_ASSIGN_OR_RETURN(rates.flops_per_second, ParseQuantity(parts[0], kArithmeticUnits));
@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<int64_t>> ParseSizes(absl::string_view text) {
   for (const absl::string_view part : absl::StrSplit(text, 'x')) {
     int64_t size = 0;
     if (!absl::SimpleAtoi(part, &size) || size < 1) {
-      return InvalidArgument("`%s` is no grid of devices, such as 64x64", text);
+      return InvalidArgument("`%s` is not a grid of devices, such as 64x64", text);
     }
     sizes.push_back(size);
   }
@@ -85,7 +85,7 @@ absl::StatusOr<std::pair<int64_t, double>> ParseSlowDevice(absl::string_view tex
   std::pair<int64_t, double> result;
   if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &result.first) || result.first < 0 ||
       !absl::SimpleAtod(parts[1], &result.second) || !std::isfinite(result.second) || result.second <= 0) {
-    return InvalidArgument("`%s` is no device with its factor, such as 17=1.5", text);
+    return InvalidArgument("`%s` is not a device with its factor, such as 17=1.5", text);
   }
   return result;
 }

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "cli/verb.h"
+#include "kashi/analysis/memory_target.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
@@ -15,14 +15,6 @@
 
 namespace kashi::cli {
 namespace {
-
-bool HasTiles(const HloModule& module) {
-  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
-      return x->shape().IsArray() && x->shape().has_layout() && !x->shape().layout().tiles().empty();
-    });
-  });
-}
 
 SourceText TextOf(const ModuleFile& file) {
   const bool is_text = file.is_text || file.is_mlir_text;
@@ -90,7 +82,7 @@ void AddFindings(const ModuleFile& file, absl::Span<const HloFinding> findings, 
     answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
     return;
   }
-  for (const HloFinding& finding : findings.subspan(0, kMostShown)) PrintNote(FindingText(file, finding));
+  for (const HloFinding& finding : findings.subspan(0, kMostShown)) PrintNote(internal::Printable(FindingText(file, finding)));
   if (findings.size() <= kMostShown) return;
   PrintNote(absl::StrCat(file.name, ": and ", Count(findings.size() - kMostShown, "more error"), "\n"));
 }

@@ -1,5 +1,7 @@
 #include "cli/module_file.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -78,6 +80,14 @@ bool LooksLikeProto(absl::string_view bytes) {
 uint64_t input_limit = 0;
 // --function; "" if it is not given.
 std::string entry_function;
+// --module; "" if it is not given.
+std::string module_filter;
+
+// A pattern is compared with the whole name of the file, a text without `*`, `?` and `[` with any part of it.
+bool PassesFilter(const std::string& name) {
+  if (module_filter.find_first_of("*?[") == std::string::npos) return absl::StrContains(name, module_filter);
+  return fnmatch(module_filter.c_str(), name.c_str(), 0) == 0;
+}
 
 uint64_t InputLimit() {
   constexpr uint64_t kMostByDefault = uint64_t{4} << 30;
@@ -127,6 +137,13 @@ void AddFunctionOption(Verb* verb) {
       ->Value("NAME");
 }
 
+void AddModuleFilterOption(Verb* verb) {
+  verb->AddOption(
+          "--module", &module_filter,
+          "Of a directory: only files whose name fits this pattern, '*.before_*', or has this text in it, jit_step")
+      ->Value("GLOB");
+}
+
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   const bool is_stdin = path == "-";
   std::FILE* file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
@@ -155,7 +172,7 @@ absl::Status ReadProto(bool is_json, ModuleFile* file) {
     return absl::OkStatus();
   }
   const std::string other = DescribeOtherKind(*file->bytes);
-  return other.empty() ? module.status() : InvalidArgument("%s", other);
+  return other.empty() ? module.status() : InvalidArgument("%s: %s", file->name, other);
 }
 
 // False after an error.
@@ -230,10 +247,12 @@ std::optional<ModuleFile> ReadModule(ModuleFile file, const ModuleReaderOptions&
   const std::string& bytes = *file.bytes;
   const bool is_json = LooksLikeHloJson(bytes);
   absl::Status status;
-  if (stablehlo::IsStableHlo(bytes)) {
+  if (IsEmptyInput(bytes)) {
+    status = InvalidArgument("%s is empty", file.name);
+  } else if (stablehlo::IsStableHlo(bytes)) {
     status = ReadStableHloModule(options, &file);
   } else if (!entry_function.empty()) {
-    status = InvalidArgument("%s is no StableHLO: --function has no meaning for an HLO module", file.name);
+    status = InvalidArgument("%s is not StableHLO: --function is for StableHLO only", file.name);
   } else if (is_json || LooksLikeProto(bytes)) {
     status = ReadProto(is_json, &file);
   } else if (!ReadText(options, &file, answers)) {
@@ -336,7 +355,11 @@ void ForEachProgram(const std::string& path, const ModuleReaderOptions& options,
     return;
   }
   if (!is_stablehlo) {
-    return AddReadingError(file->name, InvalidArgument("%s is no StableHLO, and has one program", file->name), answers);
+    return AddReadingError(
+        file->name,
+        InvalidArgument("%s is not StableHLO: --split-input-file and --all-functions are for StableHLO only",
+                        file->name),
+        answers);
   }
   ProgramVisitor(*file, options, parts, answers, visit).VisitAll();
 }
@@ -344,7 +367,11 @@ void ForEachProgram(const std::string& path, const ModuleReaderOptions& options,
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
+  if (path == "-" || !fs::is_directory(path, error)) {
+    if (module_filter.empty()) return std::vector<std::string>{path};
+    return InvalidArgument("--module chooses among the modules of a directory, and %s is not a directory",
+                           path == "-" ? "<stdin>" : path);
+  }
   std::vector<std::string> files;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->is_regular_file(error) && IsModuleName(entry->path().filename().string()) &&
@@ -356,7 +383,13 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
   if (files.empty())
     return InvalidArgument("%s has no module: no file of a dump, such as module_0000.*.txt or *.hlo.pb", path);
   std::sort(files.begin(), files.end());
-  return files;
+  const std::string first = fs::path(files.front()).filename().string();
+  const auto is_other = [](const std::string& file) { return !PassesFilter(fs::path(file).filename().string()); };
+  const size_t count = files.size();
+  files.erase(std::remove_if(files.begin(), files.end(), is_other), files.end());
+  if (!files.empty()) return files;
+  return InvalidArgument("%s has %s, but none fits --module %s; the first is %s", path,
+                         Count(static_cast<int64_t>(count), "module"), module_filter, first);
 }
 
 std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers) {

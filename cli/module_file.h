@@ -27,6 +27,9 @@ inline constexpr char kModuleOrDirectory[] = "A module, a dump directory, or `-`
 // --input-limit: the most bytes that ReadFile reads. Default: 4 GiB, or half of the available memory if that is less.
 void AddInputLimitOption(Verb* verb);
 
+// --module: which modules of a directory ExpandModulePath takes.
+void AddModuleFilterOption(Verb* verb);
+
 // --function: the function of a StableHLO program that is the entry.
 void AddFunctionOption(Verb* verb);
 
@@ -75,8 +78,8 @@ struct PartOptions {
 void ForEachProgram(const std::string& path, const ModuleReaderOptions& options, PartOptions parts, Answers* answers,
                     absl::FunctionRef<bool(ModuleFile)> visit);
 
-// The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules,
-// sorted by name. INVALID_ARGUMENT for a directory without modules.
+// The module files of an argument: the file itself, or all files of an --xla_dump_to directory that hold modules and
+// that --module chooses, sorted by name. INVALID_ARGUMENT if there is none, and for --module with a file.
 absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& path);
 // The files of all arguments, in order. Adds errors to `answers`.
 std::vector<std::string> ExpandModulePaths(const std::vector<std::string>& paths, Answers* answers);

@@ -19,8 +19,8 @@ namespace {
 std::string Microseconds(std::optional<double> us) { return us.has_value() ? absl::StrFormat("%.2f", *us) : ""; }
 
 std::string MeasurementText(const RankMeasurement& measured) {
-  std::string text =
-      absl::StrCat(measured.ranks, " ranks, ", measured.ranks_of_machine, " on this machine; one device each\n");
+  std::string text = absl::StrCat(Count(measured.ranks, "rank"), ", ", measured.ranks_of_machine,
+                                  " on this machine; one device each\n");
   for (const MeasuredCollective& collective : measured.collectives) {
     absl::StrAppendFormat(&text, "%s: %.2f us + %.4f us a KiB\n", collective.name, collective.alpha_us,
                           collective.beta_ns_per_byte * 1.024);

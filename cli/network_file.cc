@@ -41,7 +41,7 @@ absl::StatusOr<NetworkLink> LinkOf(const ParsedJson& file) {
     }
     const double bytes_per_second = 1e9 / *beta;
     if (!std::isfinite(bytes_per_second) || bytes_per_second <= 0) {
-      return InvalidArgument("beta_ns_per_byte of its %s is no time of a byte", kMessage);
+      return InvalidArgument("beta_ns_per_byte of its %s is not a time per byte", kMessage);
     }
     return NetworkLink{*alpha * 1e-6, bytes_per_second};
   }
@@ -57,7 +57,7 @@ absl::StatusOr<NetworkLink> ReadNetworkFile(const std::string& path) {
   };
   if (text.size() > kMostBytes) return named(InvalidArgument("it has %d bytes", text.size()));
   const ParsedJson file = ParsedJson::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (file.is_discarded()) return named(InvalidArgument("it is no JSON"));
+  if (file.is_discarded()) return named(InvalidArgument("it is not JSON"));
   absl::StatusOr<NetworkLink> link = LinkOf(file);
   if (!link.ok()) return named(link.status());
   return link;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -89,19 +90,32 @@ std::vector<std::string> AllNames() {
   return names;
 }
 
+// The operation of this name; else all that have the text in their names.
+std::vector<HloOpcode> FindOperations(const std::string& text, const std::vector<std::string>& all) {
+  if (const std::optional<HloOpcode> opcode = FindHloOpcode(text)) return {*opcode};
+  std::vector<HloOpcode> found;
+  for (const std::string& name : all) {
+    if (!text.empty() && absl::StrContains(name, text)) found.push_back(*FindHloOpcode(name));
+  }
+  return found;
+}
+
 int RunOps(const OpsOptions& options) {
   const std::vector<std::string> all = AllNames();
   Answers answers(options.output, options.json);
   if (options.markdown) answers.Add(kMarkdownHead);
-  for (const std::string& name : options.names.empty() ? all : options.names) {
-    const std::optional<HloOpcode> opcode = FindHloOpcode(name);
-    if (!opcode.has_value()) {
-      const std::string error = absl::StrCat("unknown operation `", name, "`", DidYouMean(name, all));
-      answers.AddError({"<argument>", name}, ErrorAboutText({"<argument>", name}, absl::InvalidArgumentError(error)));
-    } else if (options.json) {
-      answers.AddLine(OpJson(*opcode));
-    } else {
-      answers.Add(options.markdown ? MarkdownRow(*opcode) : PlainRow(GetHloOpcodeInfo(*opcode)));
+  for (const std::string& text : options.names.empty() ? all : options.names) {
+    const std::vector<HloOpcode> found = FindOperations(text, all);
+    if (found.empty()) {
+      const std::string error = absl::StrCat("unknown operation `", text, "`", DidYouMean(text, all));
+      answers.AddError({"<argument>", text}, ErrorAboutText({"<argument>", text}, absl::InvalidArgumentError(error)));
+    }
+    for (const HloOpcode opcode : found) {
+      if (options.json) {
+        answers.AddLine(OpJson(opcode));
+      } else {
+        answers.Add(options.markdown ? MarkdownRow(opcode) : PlainRow(GetHloOpcodeInfo(opcode)));
+      }
     }
   }
   return answers.Finish();
@@ -116,11 +130,12 @@ void AddOpsVerb(Command* command) {
   help.summary = "List the operations of HLO with their operands and attributes";
   help.examples =
       "  kashi ops gather scatter        two operations\n"
+      "  kashi ops gath                  all operations with `gath` in their names\n"
       "  kashi ops                       all operations\n"
       "  kashi ops --json                all operations, one object per line";
   help.failure = "An operation does not exist, or the output cannot be written";
   Verb* verb = command->AddVerb("ops", help, [options] { return RunOps(*options); });
-  verb->AddOption("NAME", &options->names, "Operations (default: all)");
+  verb->AddOption("NAME", &options->names, "Operations, or parts of their names (default: all)");
   verb->AddFlag("--markdown", &options->markdown, "Print a Markdown table");
   AddOutputOption(verb, &options->output, "Write to this file");
   AddJsonFlag(verb, &options->json);

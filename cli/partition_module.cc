@@ -13,8 +13,8 @@
 #include "kashi/array/shape_tree.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_computation.h"
-#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/hlo/spmd/shard_grid.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
@@ -96,8 +96,19 @@ void AddPartitionFlag(Verb* verb, bool* partitions, const std::string& descripti
   verb->AddFlag("--partition", partitions, description);
 }
 
+absl::Status NeedsGlobalProgram(const ProgramScope& scope) {
+  return InvalidArgument("--partition needs a program that is not partitioned yet: %s",
+                         scope.reason.empty() ? "this one is for one device" : scope.reason);
+}
+
 bool PartitionModuleFile(ModuleFile* file, Answers* answers) {
   if (!CheckModule(*file, answers)) return false;
+  const ProgramScope scope = ProgramScopeOf(*file->module);
+  if (!scope.is_global()) {
+    const absl::Status error = NeedsGlobalProgram(scope);
+    answers->AddFileError(file->name, WithMessage(error, absl::StrCat(file->name, ": ", error.message())));
+    return false;
+  }
   absl::StatusOr<std::unique_ptr<HloModule>> parts = PartitionProgram(*file->module);
   if (!parts.ok()) {
     AddModuleError(*file, parts.status(), answers);

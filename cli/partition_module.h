@@ -6,16 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/module_file.h"
 #include "cli/run_inputs.h"
 #include "cli/verb.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {
 
 void AddPartitionFlag(Verb* verb, bool* partitions, const std::string& description);
+
+// The error for a program that --partition cannot take.
+absl::Status NeedsGlobalProgram(const ProgramScope& scope);
 
 // Verifies the module and replaces it by the program of each device. After an error, adds it to `answers` and returns
 // false. A module that is not global is an error.

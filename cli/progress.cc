@@ -1,6 +1,5 @@
 #include "cli/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,10 +28,10 @@ constexpr std::chrono::seconds kQuiet(1);
 constexpr std::chrono::milliseconds kBetween(100);
 constexpr char kEraseLine[] = "\r\x1b[K";
 
-size_t TerminalWidth() {
+size_t LineWidth() {
   constexpr size_t kUsual = 80;
-  winsize size = {};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+  const size_t width = TerminalWidth(STDERR_FILENO);
+  return width > 0 ? width : kUsual;
 }
 
 // Cuts the text to one line, because a wrapped line cannot be erased, and removes control characters: a hostile proto
@@ -99,7 +98,7 @@ class ProgressLine {
       const std::string about = (*part)();
       if (!about.empty()) absl::StrAppend(&text, ", ", about);
     }
-    text = FittedTo(TerminalWidth(), std::move(text));
+    text = FittedTo(LineWidth(), std::move(text));
     if (text == shown_) return;
     std::fprintf(stderr, "%s%s", kEraseLine, text.c_str());
     shown_ = std::move(text);

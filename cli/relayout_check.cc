@@ -15,7 +15,6 @@
 namespace kashi::cli {
 
 using internal::ParallelFor;
-using internal::WithThousands;
 namespace {
 
 // SplitMix64. The n-th number of a seed is a function of n, so that any thread can make any part.
@@ -88,7 +87,7 @@ CheckResult CheckByIndex(const RelayoutPlan& plan, const char* source, const cha
 }
 
 std::string ToText(const CheckResult& result) {
-  if (result.is_equal) return absl::StrCat("check: equal (", WithThousands(result.bytes), " bytes)\n");
+  if (result.is_equal) return absl::StrCat("check: equal (", Count(result.bytes, "byte"), ")\n");
   return absl::StrFormat("check: DIFFERENT from the index loop, first at byte %d (%s): 0x%02x, not 0x%02x\n",
                          result.byte, result.place, result.got, result.want);
 }

@@ -232,8 +232,7 @@ absl::Status ProgramRun::ChooseInputs() {
   KASHI_ASSIGN_OR_RETURN(scope_, ChooseScope(*file_.module, options_.as));
   if (scope_.is_global()) return ChooseGlobalInputs();
   if (options_.partitions) {
-    return InvalidArgument("--partition needs a program that is not partitioned yet: %s",
-                           scope_.reason.empty() ? "this one is for one device" : scope_.reason);
+    return NeedsGlobalProgram(scope_);
   }
   if (options_.split_outputs) {
     return InvalidArgument("--split-outputs needs a program that is not partitioned yet; this one is for one device");
@@ -451,7 +450,8 @@ absl::StatusOr<std::vector<std::optional<OutputComparison>>> ProgramRun::Compare
   KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> expected, Expected(device, outputs));
   if (expected.empty()) return comparisons;
   if (expected.size() != outputs.size()) {
-    return InvalidArgument("the snapshot has %d results, but the program has %d", expected.size(), outputs.size());
+    return InvalidArgument("the snapshot has %s, but the program has %d",
+                           Count(static_cast<int64_t>(expected.size()), "result"), outputs.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     KASHI_ASSIGN_OR_RETURN(comparisons[i],

@@ -122,8 +122,9 @@ std::vector<std::string> InputFilesOf(const std::filesystem::path& folder) {
 absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& arguments) {
   const HloComputation& entry = *module.entry_computation();
   if (arguments.size() != static_cast<size_t>(entry.num_parameters())) {
-    return InvalidArgument("the snapshot has %d arguments, but the program has %d parameters", arguments.size(),
-                           entry.num_parameters());
+    return InvalidArgument("the snapshot has %s, but the program has %s",
+                           Count(static_cast<int64_t>(arguments.size()), "argument"),
+                           Count(entry.num_parameters(), "parameter"));
   }
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
     const Shape& actual = arguments[parameter->parameter_number()].shape();
@@ -139,8 +140,8 @@ absl::Status CheckSnapshotArguments(const HloModule& module, const Arguments& ar
 absl::Status CheckArgumentCount(const HloModule& module, const std::vector<std::string>& paths) {
   const int64_t wanted = CountArrays(module);
   if (static_cast<int64_t>(paths.size()) == wanted) return absl::OkStatus();
-  return InvalidArgument("%s needs %d input arrays, not %d%s", module.entry_computation()->name(), wanted, paths.size(),
-                         DescribeParameters(module));
+  return InvalidArgument("%s needs %s, not %d%s", module.entry_computation()->name(), Count(wanted, "input array"),
+                         paths.size(), DescribeParameters(module));
 }
 
 namespace {
@@ -299,13 +300,13 @@ absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const st
   if (random.rules.empty()) {
     KASHI_ASSIGN_OR_RETURN(std::optional<Arguments> from_snapshot, SnapshotArguments(file));
     if (from_snapshot.has_value()) {
-      PrintNote("kashi: no --input: using the arguments of the snapshot\n");
+      if (random.prints_note) PrintNote("kashi: no --input: using the arguments of the snapshot\n");
       chosen.arguments = *std::move(from_snapshot);
       return chosen;
     }
   }
   KASHI_ASSIGN_OR_RETURN(chosen, MakeRandomArguments(*file.module, random));
-  if (CountArrays(*file.module) > 0) PrintRandomNote(random.seed, chosen);
+  if (random.prints_note && CountArrays(*file.module) > 0) PrintRandomNote(random.seed, chosen);
   return chosen;
 }
 

@@ -44,6 +44,7 @@ struct RandomOptions {
   uint64_t seed = 42;
   uint64_t memory_limit = 0;         // bytes; 0: the machine's memory
   const WorkMeter* meter = nullptr;  // says when to stop; must outlive the making
+  bool prints_note = true;           // about the choice, to standard error
 };
 // An error message about a rule; "" if it is valid.
 std::string CheckRandomRule(const std::string& text);
@@ -65,7 +66,7 @@ absl::StatusOr<std::optional<Arguments>> SnapshotArguments(const ModuleFile& fil
 // The result of a snapshot; nullopt for other files, and for a snapshot without a result.
 absl::StatusOr<std::optional<Literal>> SnapshotResult(const ModuleFile& file);
 
-// Chooses arguments by --input, --random, --seed and the file. Prints a note to standard error about random ones.
+// Chooses arguments by --input, --random, --seed and the file. Prints a note about those that were not given.
 absl::StatusOr<ChosenArguments> ChooseArguments(const ModuleFile& file, const std::vector<std::string>& paths,
                                                 const RandomOptions& random);
 

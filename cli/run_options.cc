@@ -125,6 +125,7 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
       ->File();
   verb->BeginGroup("Limits");
   AddLimitOptions(verb, &options->limits);
+  AddModuleFilterOption(verb);
   AddInputLimitOption(verb);
   verb->BeginGroup("Module text");
   AddStrictFlag(verb, &options->strict);

@@ -82,8 +82,10 @@ std::vector<std::string> OutputPathsOf(const std::string& directory, size_t devi
 absl::StatusOr<std::vector<Literal>> ReadExpected(const std::vector<std::string>& paths,
                                                   const std::vector<Literal>& outputs) {
   if (paths.size() != outputs.size()) {
-    return InvalidArgument("%d files are given to compare with, but the program has %d outputs", paths.size(),
-                           outputs.size());
+    return InvalidArgument(
+        "%s given to compare with, but the program has %s",
+        absl::StrCat(Count(static_cast<int64_t>(paths.size()), "file"), paths.size() == 1 ? " is" : " are"),
+        Count(static_cast<int64_t>(outputs.size()), "output"));
   }
   std::vector<Literal> all;
   for (size_t i = 0; i < paths.size(); ++i) {

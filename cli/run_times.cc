@@ -25,9 +25,9 @@ double MillisecondsSince(std::chrono::steady_clock::time_point begin) {
 }
 
 std::string ToText(const ProgramTimes& times) {
-  return absl::StrFormat("%d runs: first %.3g ms; others: fastest %.3g ms, median %.3g ms; memory %s\n",
-                         times.run_ms.size(), times.run_ms.front(), times.Min(), times.Median(),
-                         HumanBytes(times.peak_rss_bytes));
+  return absl::StrFormat("%s: first %.3g ms; others: fastest %.3g ms, median %.3g ms; memory %s\n",
+                         Count(static_cast<int64_t>(times.run_ms.size()), "run"), times.run_ms.front(), times.Min(),
+                         times.Median(), HumanBytes(times.peak_rss_bytes));
 }
 
 void AddTo(const ProgramTimes& times, Json* json) {

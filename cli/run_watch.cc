@@ -154,14 +154,15 @@ absl::Status NanCheck::OnValue(const HloInstruction& instruction, const Value& v
   const bool makes_nan = summary.nans > 0 && nans_before == 0;
   const bool makes_infinity = summary.infinities > 0 && infinities_before + nans_before == 0;
   if (!makes_nan && !makes_infinity) return absl::OkStatus();
-  Describe(instruction, summary);
+  Describe(instruction, makes_nan ? NonFinite::kNan : NonFinite::kInfinity, value);
   return Cancelled("%s is not finite", instruction.name());
 }
 
-void NanCheck::Describe(const HloInstruction& instruction, const ValueSummary& summary) {
-  finding_ =
-      absl::StrCat(instruction.name(), " in ", instruction.parent()->name(), " is the first to make a ",
-                   summary.nans > 0 ? "NaN" : "infinity", ": ", ToText(summary), "\n  ", ShortText(instruction), "\n");
+void NanCheck::Describe(const HloInstruction& instruction, NonFinite kind, const Value& value) {
+  const std::string place = FirstPlaceOf(kind, value);
+  finding_ = absl::StrCat(instruction.name(), " in ", instruction.parent()->name(), " is the first to make ",
+                          kind == NonFinite::kNan ? "a NaN" : "an infinity", ", at ", place, ": ",
+                          ToText(summaries_[&instruction]), "\n  ", ShortText(instruction), "\n");
   for (const HloInstruction* operand : instruction.operands()) {
     absl::StrAppend(&finding_, "  operand ", operand->name(), "  ", ShapeUtil::HumanString(operand->shape()), "  ",
                     ToText(summaries_[operand]), "\n");

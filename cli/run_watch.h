@@ -80,7 +80,7 @@ class NanCheck : public Watcher {
   const std::string& finding() const { return finding_; }
 
  private:
-  void Describe(const HloInstruction& instruction, const ValueSummary& summary);
+  void Describe(const HloInstruction& instruction, NonFinite kind, const Value& value);
 
   absl::flat_hash_map<const HloInstruction*, ValueSummary> summaries_;  // of the last occurrence
   std::string finding_;

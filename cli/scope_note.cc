@@ -19,8 +19,8 @@ absl::StatusOr<ProgramScope> ChooseScope(const HloModule& module, const std::str
 }
 
 std::string ScopeText(const ProgramScope& scope) {
-  return absl::StrCat("not partitioned yet: one global program over ", scope.partitions, " devices (", scope.reason,
-                      ")");
+  return absl::StrCat("not partitioned yet: one global program over ", Count(scope.partitions, "device"), " (",
+                      scope.reason, ")");
 }
 
 Json ScopeJson(const ProgramScope& scope) {

@@ -41,14 +41,21 @@ size_t Distance(absl::string_view given, absl::string_view word) {
 std::vector<std::string> SimilarWords(absl::string_view given, const std::vector<std::string>& words, size_t most) {
   given = given.substr(0, kLongest);
   const size_t furthest = std::max<size_t>(1, (given.size() + 1) / 3);
-  std::vector<std::pair<size_t, const std::string*>> close;
+  struct Candidate {
+    size_t distance;
+    bool begins_otherwise;  // of equals, `gather` is better for "gath" than `all-gather`
+    const std::string* word;
+  };
+  std::vector<Candidate> close;
   for (const std::string& word : words) {
     const size_t distance = Distance(given, absl::string_view(word).substr(0, kLongest));
-    if (distance <= furthest) close.emplace_back(distance, &word);
+    if (distance <= furthest) close.push_back({distance, !absl::StartsWith(word, given), &word});
   }
-  absl::c_stable_sort(close, [](const auto& a, const auto& b) { return a.first < b.first; });
+  absl::c_stable_sort(close, [](const Candidate& a, const Candidate& b) {
+    return std::make_pair(a.distance, a.begins_otherwise) < std::make_pair(b.distance, b.begins_otherwise);
+  });
   std::vector<std::string> best;
-  for (size_t i = 0; i < std::min(most, close.size()); ++i) best.push_back(*close[i].second);
+  for (size_t i = 0; i < std::min(most, close.size()); ++i) best.push_back(*close[i].word);
   return best;
 }
 

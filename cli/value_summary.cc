@@ -4,9 +4,13 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_index.h"
 #include "kashi/base/text.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
@@ -20,6 +24,40 @@ namespace {
 
 constexpr int64_t kSmall = 32;
 constexpr int64_t kBeginning = 8;
+
+template <typename T>
+double Magnitude(T x) {
+  if constexpr (is_complex_v<T>) {
+    const bool is_nan = std::isnan(x.real()) || std::isnan(x.imag());
+    return is_nan ? std::numeric_limits<double>::quiet_NaN() : std::hypot(static_cast<double>(x.real()), x.imag());
+  } else if constexpr (std::is_same_v<T, double> || std::is_integral_v<T>) {
+    return static_cast<double>(x);
+  } else {
+    return static_cast<double>(static_cast<float>(x));
+  }
+}
+
+// The position of the first such element in row-major order; -1 if there is none.
+int64_t FirstPosition(NonFinite kind, const Value& array) {
+  int64_t first = -1;
+  primitive_util::ArrayTypeSwitch(
+      [&](auto t) {
+        using T = primitive_util::NativeTypeOf<t>;
+        const T* elements = static_cast<const T*>(array.untyped_data());
+        for (int64_t i = 0; i < array.element_count() && first < 0; ++i) {
+          const double x = Magnitude(elements[i]);
+          if (kind == NonFinite::kNan ? std::isnan(x) : std::isinf(x)) first = i;
+        }
+      },
+      array.element_type());
+  return first;
+}
+
+std::string IndexText(int64_t position, absl::Span<const int64_t> sizes) {
+  std::vector<int64_t> index(sizes.size());
+  for (size_t d = sizes.size(); d-- > 0; position /= sizes[d]) index[d] = position % sizes[d];
+  return absl::StrCat("{", absl::StrJoin(index, ","), "}");
+}
 
 // Collects the summary, array by array.
 class Summary {
@@ -49,18 +87,6 @@ class Summary {
   }
 
  private:
-  template <typename T>
-  static double Magnitude(T x) {
-    if constexpr (is_complex_v<T>) {
-      const bool is_nan = std::isnan(x.real()) || std::isnan(x.imag());
-      return is_nan ? std::numeric_limits<double>::quiet_NaN() : std::hypot(static_cast<double>(x.real()), x.imag());
-    } else if constexpr (std::is_same_v<T, double> || std::is_integral_v<T>) {
-      return static_cast<double>(x);
-    } else {
-      return static_cast<double>(static_cast<float>(x));
-    }
-  }
-
   void AddNumber(double x) {
     if (std::isfinite(x)) {
       min_ = std::min(min_, x);
@@ -103,6 +129,31 @@ ValueSummary Summarize(const Literal& array) {
   Summary summary;
   summary.AddArray(array.shape().element_type(), array.untyped_data(), array.element_count());
   return summary.Finish();
+}
+
+std::string FirstPlaceOf(NonFinite kind, const Value& value) {
+  struct Part {
+    const Value* value;
+    ShapeIndex index;
+  };
+  std::vector<Part> rest = {{&value, {}}};
+  while (!rest.empty()) {
+    const Part part = std::move(rest.back());
+    rest.pop_back();
+    if (part.value->is_tuple()) {
+      for (size_t i = part.value->elements().size(); i-- > 0;) {
+        ShapeIndex index = part.index;
+        index.push_back(static_cast<int64_t>(i));
+        rest.push_back({&part.value->element(static_cast<int64_t>(i)), std::move(index)});
+      }
+    } else if (part.value->is_array()) {
+      const int64_t position = FirstPosition(kind, *part.value);
+      if (position < 0) continue;
+      const std::string index = IndexText(position, part.value->dimensions());
+      return part.index.empty() ? index : absl::StrCat(index, " of output ", part.index.ToString());
+    }
+  }
+  return "";
 }
 
 std::string ToText(const ValueSummary& summary) {

@@ -33,6 +33,11 @@ ValueSummary Summarize(const Value& value);
 // Pre: a static array.
 ValueSummary Summarize(const Literal& array);
 
+// The index of the first element of this kind: "{2,0}", or "{2,0} of output {1}" in a tuple. "" if there is none.
+// O(elements).
+enum class NonFinite { kNan, kInfinity };
+std::string FirstPlaceOf(NonFinite kind, const Value& value);
+
 // "min -0.5, max 3, mean 1.25, 2 NaN, 1 infinite".
 std::string ToText(const ValueSummary& summary);
 Json ToJson(const ValueSummary& summary);

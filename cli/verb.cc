@@ -1,5 +1,6 @@
 #include "cli/verb.h"
 
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
@@ -29,7 +31,7 @@
 
 namespace kashi::cli {
 
-using internal::WithThousands;
+using internal::Printable;
 namespace {
 
 // --durable
@@ -145,10 +147,39 @@ std::string& Errors() {
   return errors;
 }
 
-// "kashi: error: …" to standard error.
+// A message that has a place: "m.mlir:2:8: error: …", the line, the caret. Readers of whole files return such errors.
+struct PlacedMessage {
+  absl::string_view place;  // "m.mlir:2:8"
+  size_t line = 0;
+  size_t column = 0;
+  absl::string_view error;  // without the line and the caret
+  absl::string_view rest;   // from `error` on
+};
+
+std::optional<PlacedMessage> SplitPlace(absl::string_view message) {
+  constexpr absl::string_view kError = ": error: ";
+  const size_t at = message.substr(0, message.find('\n')).find(kError);
+  if (at == absl::string_view::npos) return std::nullopt;
+  PlacedMessage placed;
+  placed.place = message.substr(0, at);
+  placed.rest = message.substr(at + kError.size());
+  placed.error = placed.rest.substr(0, placed.rest.find('\n'));
+  absl::string_view numbers = placed.place;
+  for (size_t* number : {&placed.column, &placed.line}) {
+    const size_t colon = numbers.rfind(':');
+    if (colon == absl::string_view::npos || !absl::SimpleAtoi(numbers.substr(colon + 1), number)) return std::nullopt;
+    numbers = numbers.substr(0, colon);
+  }
+  return placed;
+}
+
+// "kashi: error: …" to standard error; or "m.mlir:2:8: error: …".
 void PrintError(absl::string_view message) {
-  absl::StrAppend(&Errors(), "kashi: error: ", message, "\n");
-  PrintNote(absl::StrCat("kashi: ", Coloured("error:", kErrorColour), " ", message, "\n"));
+  const std::string text = Printable(message);
+  const std::optional<PlacedMessage> placed = SplitPlace(text);
+  const absl::string_view begin = placed ? placed->place : "kashi", rest = placed ? placed->rest : text;
+  absl::StrAppend(&Errors(), begin, ": error: ", rest, "\n");
+  PrintNote(absl::StrCat(begin, ": ", Coloured("error:", kErrorColour), " ", rest, "\n"));
 }
 
 // Colours the word `error:` or `warning:`, and the carets, which are the last line.
@@ -178,7 +209,7 @@ int Fail(const SourceText& source, const std::vector<Diagnostic>& errors) {
 }
 
 void PrintWarning(absl::string_view message) {
-  PrintNote(absl::StrCat("kashi: ", Coloured("warning:", kWarningColour), " ", message, "\n"));
+  PrintNote(absl::StrCat("kashi: ", Coloured("warning:", kWarningColour), " ", Printable(message), "\n"));
 }
 
 void PrintNote(absl::string_view lines) {
@@ -284,8 +315,12 @@ void Answers::AddError(const SourceText& source, const std::vector<Diagnostic>& 
 void Answers::AddFileError(const std::string& file, const absl::Status& status) {
   exit_status_ = kBadInput;
   if (json_) {
-    absl::StrAppend(&Errors(), "kashi: error: ", status.message(), "\n");
     absl::string_view message = status.message();
+    if (const std::optional<PlacedMessage> placed = SplitPlace(message)) {
+      absl::StrAppend(&Errors(), message, "\n");
+      return AddLine({{"file", file}, {"error", placed->error}, {"line", placed->line}, {"column", placed->column}});
+    }
+    absl::StrAppend(&Errors(), "kashi: error: ", message, "\n");
     absl::ConsumePrefix(&message, absl::StrCat(file, ": "));
     return AddLine({{"file", file}, {"error", message}});
   }
@@ -360,12 +395,13 @@ bool IsCapableTerminal(int descriptor) {
   return isatty(descriptor) != 0 && term != nullptr && term[0] != '\0' && std::strcmp(term, "dumb") != 0;
 }
 
+size_t TerminalWidth(int descriptor) {
+  winsize size = {};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 bool StdoutTakesColour() { return TakesColour(STDOUT_FILENO); }
 bool StderrTakesColour() { return TakesColour(STDERR_FILENO); }
-
-std::string Count(int64_t count, absl::string_view noun) {
-  return absl::StrCat(WithThousands(count), " ", noun, count == 1 ? "" : "s");
-}
 
 std::string ShellQuoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");

@@ -19,6 +19,7 @@
 #include "cli/json.h"
 #include "cli/options.h"
 #include "kashi/base/diagnostic.h"
+#include "kashi/base/text.h"
 
 namespace kashi {
 class Shape;
@@ -155,13 +156,14 @@ class Answers {
 
 // Whether the descriptor is a terminal with escape sequences: TERM is set and is not `dumb`.
 bool IsCapableTerminal(int descriptor);
+// The columns of the terminal; 0 if the descriptor is no terminal, or none that knows its size.
+size_t TerminalWidth(int descriptor);
 
 // Whether to use colour: on such a terminal, if NO_COLOR is not set or is empty.
 bool StdoutTakesColour();
 bool StderrTakesColour();
 
-// "1 buffer", "2 buffers", "1,024 buffers". The plural of `noun` has an s.
-std::string Count(int64_t count, absl::string_view noun);
+using internal::Count;
 
 // The text in single quotes, as one word for a shell.
 std::string ShellQuoted(const std::string& text);

@@ -94,6 +94,7 @@ void AddVerifyVerb(Command* command) {
   verb->AddFlag("--allow-unbounded", &options->allow_unbounded_dynamism, "Accept dimensions of unknown size");
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
+  AddModuleFilterOption(verb);
   AddInputLimitOption(verb);
   AddFunctionOption(verb);
   AddStrictFlag(verb, &options->strict);

@@ -76,6 +76,7 @@ constexpr const char* kLines[] = {
     "memory --html - {a}",
     "memory --target host --details {a}",
     "memory --target v5e --json {a}",
+    "memory --sort name --module x {a}",
     "memory {a} {b}",
     "memory --json {a} {b}",
     "run {limits} --deterministic --profile {a}",

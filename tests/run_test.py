@@ -316,12 +316,12 @@ class RunTest(FolderTest):
         self.write(m_hlo="ENTRY e {\n a = f32[<=4] parameter(0)\n ROOT r = f32[<=4] negate(a)\n}", two_npy=f32(1, 2),
                    five_npy=f32(1, 2, 3, 4, 5))
         self.assertIn("out0  f32[2]", self.kashi("run", "m.hlo", "--input", "two.npy"))
-        self.assertIn("f4[5]", self.kashi("run", "m.hlo", "--input", "five.npy", status=1))
+        self.assertIn("f32[5]", self.kashi("run", "m.hlo", "--input", "five.npy", status=1))
 
     def test_wrong_inputs_are_named(self):
         self.write(m_hlo="ENTRY e {\n a = f32[2] parameter(0)\n ROOT r = f32[2] negate(a)\n}", x_npy=f32(1, 2, 3))
         text = self.kashi("run", "m.hlo", "--input", "x.npy", status=1)
-        self.assertIn("parameter 0 (a): x.npy: .npy holds f4[3], not f32[2]", text)
+        self.assertIn("parameter 0 (a): x.npy: .npy holds f32[3], not f32[2]", text)
 
     def test_expected_values(self):
         self.write(m_hlo="ENTRY e {\n a = f32[2] parameter(0)\n ROOT r = f32[2] negate(a)\n}", x_npy=f32(1, 2),

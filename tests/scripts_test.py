@@ -2,6 +2,7 @@
 """Tests of the scripts that run tests (golden files, documents, the case counter) and of the check of references. The
 documents of this repository are checked here too. checks_test.py has the checks of the sources."""
 import contextlib
+import functools
 import io
 import pathlib
 import re
@@ -396,6 +397,42 @@ class VerbsTest(unittest.TestCase):
 
     def test_the_fuzzer_runs_all_that_read_files(self):
         self.assertEqual(self.missing_from("fuzz/verbs_fuzz.cc", r'^    "{} '), self.ABOUT_THE_COMMAND | {"ops"})
+
+
+class CountsTest(unittest.TestCase):
+    """One of a thing is in the singular: "1 buffer", never "1 buffers"."""
+
+    @staticmethod
+    @functools.lru_cache(maxsize=None)
+    def plurals():
+        """The plurals of the nouns that the sources pass to Count (kashi/base/text.h)."""
+        found = set()
+        for folder in ("kashi", "cli", "python/src"):
+            for path in (ROOT / folder).rglob("*.cc"):
+                text = path.read_text()
+                found.update(re.findall(r'\bCount\((?:[^;"]|\n)*?"(?:[a-z]+ )*([a-z]+)"\)', text))
+        return {noun[:-1] + "ies" if re.search("[^aeo]y$", noun) else noun + "s" for noun in found}
+
+    def findings(self, text):
+        pattern = re.compile(r"(?<![\w.,])1 (?:[a-z]+ )?(?:%s)\b" % "|".join(sorted(self.plurals())))
+        return [line for line in text.splitlines() if pattern.search(line)]
+
+    def test_the_pattern(self):
+        self.assertLess({"bytes", "buffers", "entries", "instructions", "modules", "values"}, self.plurals())
+        wrong = ["has 1 bytes there", "1 more buffers", "(1 computations, 2 instructions)"]
+        self.assertEqual(self.findings("\n".join(wrong)), wrong)
+        self.assertEqual(self.findings("1 byte\n11 bytes\n0.1 bytes\nf32[1] bytes\n2 bytes\n"), [])
+
+    def test_golden_files(self):
+        for path in sorted((ROOT / "tests" / "golden").rglob("*.txt")):
+            for case in golden.parse(path.read_text(), path)[1]:
+                for (kind, _), text in case.sections.items():
+                    if kind not in golden.GIVEN:
+                        self.assertEqual(self.findings(text), [], f"{path.name}:{case.line}")
+
+    def test_documents(self):
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+            self.assertEqual(self.findings(path.read_text()), [], path.name)
 
 
 if __name__ == "__main__":

@@ -37,8 +37,12 @@ namespace {
 class Analyzer {
  public:
   Analyzer(const HloModule& module, const MemoryTarget& target, const XlaMemoryFacts& facts)
-      : module_(module), shapes_(target), facts_(facts) {
+      : module_(module),
+        // A guess of a TPU comes from tiles.
+        shapes_(target, /*chooses_layouts=*/target.is_tpu() && !target.is_guess && !HasTiles(module)),
+        facts_(facts) {
     result_.target = target;
+    result_.has_chosen_layouts = shapes_.chooses_layouts();
     result_.is_scheduled = module.has_schedule();
   }
 
@@ -54,7 +58,7 @@ class Analyzer {
     } else if (!result_.target.is_tpu() && result_.is_scheduled && ranges.region_count() == 1) {
       Place(AssignHostBuffers(module_, graph, positions, groups, ranges, result_.target.buffer_alignment(),
                               thread_local_count_));
-    } else if (result_.is_scheduled && result_.target.is_tpu()) {
+    } else if (result_.is_scheduled && result_.target.is_tpu() && !result_.has_chosen_layouts) {
       result_.basis = MemoryBasis::kSchedule;
     }
     AddResident(positions);
@@ -67,6 +71,7 @@ class Analyzer {
     AddScratch();
     TakeSpaces();
     AddPadding();
+    result_.chosen_shapes = shapes_.copies();
     return std::move(result_);
   }
 
@@ -516,9 +521,29 @@ int64_t MemoryAnalysis::XlaPeakBytes() const {
   return bytes;
 }
 
+namespace {
+
+absl::Status IsForOtherTarget(const MemoryTarget& of_facts, const MemoryTarget& wanted) {
+  return FailedPrecondition("XLA wrote it for the target %s, but the target is %s", of_facts.name(), wanted.name());
+}
+
+// For a target that the caller gives. Facts of another target are an error that names both.
+absl::StatusOr<MemoryAnalysis> AnalyzeForTarget(const HloModule& module, const MemoryTarget& target,
+                                                const XlaMemoryFacts& facts) {
+  if (!facts.assignment && !facts.usage) return Analyzer(module, target, facts).Run();
+  const MemoryTarget guess = GuessMemoryTarget(module);
+  if (guess.is_tpu() != target.is_tpu()) return IsForOtherTarget(guess, target);
+  absl::StatusOr<MemoryAnalysis> memory = Analyzer(module, target, facts).Run();
+  if (!absl::IsFailedPrecondition(memory.status())) return memory;
+  const absl::StatusOr<MemoryAnalysis> fitting = AnalyzeMemory(module, std::nullopt, facts);
+  return fitting.ok() ? IsForOtherTarget(fitting->target, target) : memory;
+}
+
+}  // namespace
+
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module, const std::optional<MemoryTarget>& target,
                                              const XlaMemoryFacts& facts) {
-  if (target.has_value()) return Analyzer(module, *target, facts).Run();
+  if (target.has_value()) return AnalyzeForTarget(module, *target, facts);
   const MemoryTarget guess = GuessMemoryTarget(module);
   absl::StatusOr<MemoryAnalysis> memory = Analyzer(module, guess, facts).Run();
   if (!absl::IsFailedPrecondition(memory.status()) || !guess.is_tpu()) return memory;

@@ -11,6 +11,7 @@
 #define KASHI_ANALYSIS_MEMORY_ANALYSIS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ namespace kashi {
 struct BufferValue {
   std::string name;  // "fusion.3", "copy-start{0}", "tuple.7{}"
   const HloInstruction* instruction = nullptr;
-  const Shape* shape = nullptr;
+  const Shape* shape = nullptr;  // in its layout on the target; see MemoryAnalysis::has_chosen_layouts
   int64_t bytes = 0;
   int64_t unpadded_bytes = 0;
   int64_t memory_space = 0;
@@ -103,6 +104,9 @@ struct MemoryAnalysis {
   MemoryTarget target;
   MemoryBasis basis = MemoryBasis::kEstimate;
   bool is_scheduled = false;  // by the module; otherwise the order of steps is computed here
+  // The target is a TPU, and the module is not compiled for one: no array has tiles. All arrays have the layouts that
+  // the target chooses for them (tpu_tiling.h), in BufferValue::shape too.
+  bool has_chosen_layouts = false;
   // Buffers have `lies_in` and `offset`: on a host with a schedule, and where XLA's buffer assignment was read.
   bool has_places = false;
   // Of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them too.
@@ -114,6 +118,9 @@ struct MemoryAnalysis {
   // The regions of steps. Each computation with several callers is a region; the last region is the entry, with all
   // computations that have only one caller.
   std::vector<std::vector<const HloInstruction*>> sequences;
+
+  // Shapes in the chosen layouts, to which BufferValue::shape points.
+  std::vector<std::shared_ptr<const Shape>> chosen_shapes;
 
   const MemorySpaceUsage& default_space() const { return spaces.front(); }
   absl::Span<const HloInstruction* const> entry_sequence() const { return sequences.back(); }
@@ -133,8 +140,8 @@ struct XlaMemoryFacts {
 // Target nullopt: the result of GuessMemoryTarget or, if that contradicts `facts`, the first later TPU that fits them.
 // The module must outlive the result. INVALID_ARGUMENT for modules with broken links or recursion (call_graph.h),
 // RESOURCE_EXHAUSTED for modules that are too large (value_positions.h, shape_nodes.h) or have temporaries in too many
-// spaces (memory_peaks.h), FAILED_PRECONDITION if XLA's files are for a different module. O(n log n), n = instructions,
-// operands and elements of tuples; on a host also the time to place the buffers.
+// spaces (memory_peaks.h), FAILED_PRECONDITION if `facts` are for a different module or another target. O(n log n),
+// n = instructions, operands and elements of tuples; on a host also the time to place the buffers.
 absl::StatusOr<MemoryAnalysis> AnalyzeMemory(const HloModule& module,
                                              const std::optional<MemoryTarget>& target = std::nullopt,
                                              const XlaMemoryFacts& facts = {});

@@ -50,6 +50,78 @@ ENTRY e {
   EXPECT_EQ(memory.XlaPeakBytes(), 604);  // XLA's host compiler counts no temporaries
 }
 
+TEST(MemoryAnalysisTest, ArraysWithoutTilesHaveTheLayoutsOfTheTarget) {
+  const auto module = ReadModule(R"(
+HloModule m
+ENTRY e {
+  x = f32[256,512,128,2] parameter(0)
+  y = f32[256,512,128,2] negate(x)
+  ROOT r = (f32[256,512,128,2], s8[3]) tuple(y, s8[3] constant({1, 2, 3}))
+}
+)");
+  constexpr int64_t kPadded = int64_t{8} << 30;  // 64 times its data: two columns take a row of 128
+  const MemoryAnalysis memory = Analyze(*module, "v5e");
+  EXPECT_TRUE(memory.has_chosen_layouts);
+  const MemorySpaceUsage& space = memory.default_space();
+  EXPECT_EQ(space.argument_bytes, kPadded);
+  EXPECT_EQ(space.output_bytes, kPadded + 512);
+  EXPECT_EQ(space.padding_bytes, 2 * (kPadded - kPadded / 64) + 509);
+  EXPECT_EQ(memory.buffers[BufferOf(memory, "x")].main_value().shape->ToString(true),
+            "f32[256,512,128,2]{3,2,1,0:T(8,128)}");
+  // Nothing is chosen for a host, nor for a program that a TPU's compiler has made.
+  EXPECT_FALSE(Analyze(*module, "host").has_chosen_layouts);
+  EXPECT_EQ(Analyze(*module, "host").default_space().argument_bytes, kPadded / 64);
+  const auto compiled = ReadModule(R"(
+HloModule m, is_scheduled=true
+ENTRY e {
+  x = f32[8,2]{1,0:T(8,128)} parameter(0)
+  s = s32[2]{0:S(2)} parameter(1)
+  ROOT y = f32[8,2]{1,0:T(8,128)} negate(x)
+}
+)");
+  EXPECT_FALSE(Analyze(*compiled, "v5e").has_chosen_layouts);
+  EXPECT_EQ(Space(Analyze(*compiled, "v5e"), 2).argument_bytes, 8);
+}
+
+TEST(MemoryAnalysisTest, ArraysOfUnknownSizeTakeNothingForATpuToo) {
+  const auto module = ReadModule(R"(
+HloModule m
+ENTRY e {
+  x = (f32[?,2], f32[3,2]) parameter(0)
+  ROOT y = f32[3,2] get-tuple-element(x), index=1
+}
+)");
+  EXPECT_EQ(Analyze(*module, "v5e").default_space().argument_bytes, 4 * 128 * 4);
+}
+
+TEST(MemoryAnalysisTest, FactsOfAnotherTargetSayWhichTarget) {
+  const auto module = ReadModule(R"(
+HloModule m, is_scheduled=true
+ENTRY e {
+  x = f32[3] parameter(0)
+  ROOT y = f32[3] negate(x)
+}
+)");
+  XlaMemoryFacts facts;
+  facts.usage = std::vector<XlaMemoryUsage>{{/*memory_space=*/0, /*bytes=*/24}};
+  EXPECT_TRUE(AnalyzeMemory(*module, std::nullopt, facts).ok());
+  EXPECT_TRUE(AnalyzeMemory(*module, ParseMemoryTarget("host"), facts).ok());
+  const absl::Status status = AnalyzeMemory(*module, ParseMemoryTarget("v5e"), facts).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), "XLA wrote it for the target host, but the target is v5e");
+  const auto tiled = ReadModule(R"(
+HloModule m, is_scheduled=true
+ENTRY e {
+  x = f32[3]{0:T(128)} parameter(0)
+  ROOT y = (f32[3]{0:T(128)}, f32[3]{0:T(128)}) tuple(x, x)
+}
+)");
+  facts.usage = std::vector<XlaMemoryUsage>{{/*memory_space=*/0, /*bytes=*/3 * 512 + 32}};
+  EXPECT_TRUE(AnalyzeMemory(*tiled, ParseMemoryTarget("v5p"), facts).ok());
+  EXPECT_EQ(AnalyzeMemory(*tiled, ParseMemoryTarget("v2"), facts).status().message(),
+            "XLA wrote it for the target v5p, but the target is v2");
+}
+
 TEST(MemoryAnalysisTest, SpacesAndPadding) {
   const auto module = ReadModule(R"(
 HloModule m, is_scheduled=true

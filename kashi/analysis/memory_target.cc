@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
 
 namespace kashi {
@@ -55,7 +56,21 @@ void LookAtAll(const Shape& shape, Evidence* evidence) {
   }
 }
 
+Evidence EvidenceIn(const HloModule& module) {
+  Evidence evidence;
+  absl::flat_hash_set<const Shape*> seen;  // instructions share shapes
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (seen.insert(&instruction->shape()).second) LookAtAll(instruction->shape(), &evidence);
+      evidence.has_gpu_code = evidence.has_gpu_code || IsForGpu(*instruction);
+    }
+  }
+  return evidence;
+}
+
 }  // namespace
+
+bool HasTiles(const HloModule& module) { return EvidenceIn(module).has_tiles; }
 
 std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name) {
   if (name == "host" || name == "cpu") return MemoryTarget();
@@ -65,15 +80,14 @@ std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name) {
   return MemoryTarget{generation};
 }
 
+std::string MemoryTargetNames() {
+  std::string names;
+  for (const TpuGenerationInfo& info : TpuGenerations()) absl::StrAppend(&names, info.name, " ");
+  return absl::StrCat(names, "host gpu");
+}
+
 MemoryTarget GuessMemoryTarget(const HloModule& module) {
-  Evidence evidence;
-  absl::flat_hash_set<const Shape*> seen;  // instructions share shapes
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      if (seen.insert(&instruction->shape()).second) LookAtAll(instruction->shape(), &evidence);
-      evidence.has_gpu_code = evidence.has_gpu_code || IsForGpu(*instruction);
-    }
-  }
+  const Evidence evidence = EvidenceIn(module);
   if (!evidence.has_tiles) return {std::nullopt, /*is_guess=*/true, evidence.has_gpu_code};
   const TpuGeneration generation = evidence.has_double_scalars ? TpuGeneration::kV3
                                    : evidence.has_vmem_of_v4   ? TpuGeneration::kV4

@@ -35,6 +35,12 @@ struct MemoryTarget {
 
 // "v2" … "tpu7x", "host", "cpu", "gpu"; nullopt for others.
 std::optional<MemoryTarget> ParseMemoryTarget(absl::string_view name);
+// "v2 v3 … host gpu", for messages.
+std::string MemoryTargetNames();
+
+// Whether an array of the module has tiles. TPU compilers give tiles to all arrays, other compilers to none; a program
+// that is not compiled yet has none either.
+bool HasTiles(const HloModule& module);
 
 // By what a compiled module shows of its target. Tiles mean a TPU; 32-bit scalars in T(256) v2 or v3 (the answer is
 // v3); vector memory S(3) v4; otherwise v5e, whose sizes differ from those of later generations in the tables only.

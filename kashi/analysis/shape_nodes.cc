@@ -4,6 +4,7 @@
 
 #include "kashi/array/device_size.h"
 #include "kashi/array/layout_util.h"
+#include "kashi/array/tpu_tiling.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
@@ -110,7 +111,14 @@ ShapeIndex ShapeNodes::IndexOf(int32_t node) const {
 absl::StatusOr<const ShapeNodes*> ShapeNodesCache::Get(const Shape& shape) {
   std::unique_ptr<const ShapeNodes>& nodes = nodes_[&shape];
   if (nodes == nullptr) {
-    KASHI_ASSIGN_OR_RETURN(ShapeNodes made, ShapeNodes::Make(shape, target_));
+    const Shape* measured = &shape;
+    if (chooses_layouts_) {
+      auto copy = std::make_shared<Shape>(shape);
+      SetTpuLayouts(*target_.tpu, copy.get()).IgnoreError();  // an array without a valid layout has no known size
+      measured = copy.get();
+      copies_.push_back(std::move(copy));
+    }
+    KASHI_ASSIGN_OR_RETURN(ShapeNodes made, ShapeNodes::Make(*measured, target_));
     nodes = std::make_unique<const ShapeNodes>(std::move(made));
   }
   return nodes.get();

@@ -60,12 +60,20 @@ class ShapeNodes {
 // ShapeNodes of the shapes of a module, made once for each shape object: instructions share them.
 class ShapeNodesCache {
  public:
-  explicit ShapeNodesCache(const MemoryTarget& target) : target_(target) {}
+  // With `chooses_layouts` the nodes are those of a copy of the shape, whose arrays without tiles have the layouts that
+  // the target chooses. Pre: then the target is a TPU.
+  explicit ShapeNodesCache(const MemoryTarget& target, bool chooses_layouts = false)
+      : target_(target), chooses_layouts_(chooses_layouts) {}
   // The shape must outlive the cache. The result is valid as long as the cache.
   absl::StatusOr<const ShapeNodes*> Get(const Shape& shape);
+  bool chooses_layouts() const { return chooses_layouts_; }
+  // The copies, to which nodes point.
+  const std::vector<std::shared_ptr<const Shape>>& copies() const { return copies_; }
 
  private:
   MemoryTarget target_;
+  bool chooses_layouts_;
+  std::vector<std::shared_ptr<const Shape>> copies_;
   absl::flat_hash_map<const Shape*, std::unique_ptr<const ShapeNodes>> nodes_;
 };
 

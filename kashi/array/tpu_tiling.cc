@@ -1,6 +1,8 @@
 #include "kashi/array/tpu_tiling.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kashi/array/layout_util.h"
@@ -83,6 +85,26 @@ absl::StatusOr<Layout> ChooseTpuLayout(const Shape& shape, TpuGeneration generat
     *layout.add_tiles() = Tile({packing, 1});
   }
   return layout;
+}
+
+absl::Status SetTpuLayouts(TpuGeneration generation, Shape* shape) {
+  absl::Status status;
+  std::vector<Shape*> rest = {shape};  // not recursive: tuples come from outside and may be deep
+  while (!rest.empty()) {
+    Shape& next = *rest.back();
+    rest.pop_back();
+    if (next.IsTuple()) {
+      for (int i = next.tuple_shapes_size(); i-- > 0;) rest.push_back(next.mutable_tuple_shapes(i));
+    } else if (next.IsArray() && !(next.has_layout() && next.layout().tiles_size() > 0)) {
+      absl::StatusOr<Layout> layout = ChooseTpuLayout(next, generation);
+      if (layout.ok()) {
+        *next.mutable_layout() = *std::move(layout);
+      } else {
+        status.Update(layout.status());
+      }
+    }
+  }
+  return status;
 }
 
 int64_t TupleTableBytes(int64_t count, TpuGeneration generation) {

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -54,6 +55,10 @@ std::optional<TpuGeneration> ParseTpuGeneration(absl::string_view name);
 // The shape's layout (the default one if it has none) with the tiles and the E of the rule above in place of its own.
 // INVALID_ARGUMENT unless the shape is an array (or a buffer) of known sizes whose layout is valid.
 absl::StatusOr<Layout> ChooseTpuLayout(const Shape& shape, TpuGeneration generation);
+
+// Gives each array without tiles in the shape the layout of ChooseTpuLayout. An array for which that fails stays as it
+// is; the result is the first such error.
+absl::Status SetTpuLayouts(TpuGeneration generation, Shape* shape);
 
 // Bytes of the table of pointers that a tuple of `count` elements has beside their data: 4 an element, rounded up to
 // 1024 (v2, v3), 512 (v4, v5e) or 32 (v5p and later). Pre: 0 <= count < 2^60.

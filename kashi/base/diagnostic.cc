@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/text.h"
 
 namespace kashi {
+
+using internal::Printable;
 namespace {
 
 // At most this many bytes of a source line are shown.
@@ -34,10 +37,8 @@ ShownLine CutLine(absl::string_view line, size_t offset) {
   const bool cut_right = end < line.size();
   ShownLine shown;
   shown.text = absl::StrCat(cut_left ? "..." : "", line.substr(from, end - from), cut_right ? "..." : "");
-  for (char& c : shown.text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  shown.caret = CountCharacters(line.substr(from, offset - from)) + (cut_left ? 3 : 0);
+  shown.text = Printable(shown.text);
+  shown.caret = CountCharacters(Printable(line.substr(from, offset - from))) + (cut_left ? 3 : 0);
   return shown;
 }
 
@@ -59,12 +60,13 @@ std::string RenderDiagnostic(const SourceText& source, const Diagnostic& diagnos
   line = line.substr(0, line.find('\n'));
   const ShownLine shown = CutLine(line, at.column - 1);
   const size_t bytes = diagnostic.end > diagnostic.begin ? diagnostic.end - diagnostic.begin : 0;
-  const size_t width = std::max<size_t>(CountCharacters(source.text.substr(line_begin + at.column - 1, bytes)), 1);
+  const size_t width =
+      std::max<size_t>(CountCharacters(Printable(source.text.substr(line_begin + at.column - 1, bytes))), 1);
   const size_t shown_width = CountCharacters(shown.text);
   const size_t room = shown_width > shown.caret ? shown_width - shown.caret : 1;
   const char* kind = diagnostic.severity == Diagnostic::Severity::kError ? "error" : "warning";
   return absl::StrCat(source.name, ":", source.first_line + at.line - 1, ":", at.column, ": ", kind, ": ",
-                      diagnostic.message, "\n", shown.text, "\n", std::string(shown.caret, ' '), "^",
+                      Printable(diagnostic.message), "\n", shown.text, "\n", std::string(shown.caret, ' '), "^",
                       std::string(std::min(width, room) - 1, '~'));
 }
 

@@ -47,6 +47,11 @@ TEST(DiagnosticTest, HidesControlBytes) {
   EXPECT_EQ(RenderDiagnostic({"s", "a\tb\x1b[1m"}, Error(2, 3, "m")), "s:1:3: error: m\na b [1m\n  ^");
 }
 
+TEST(DiagnosticTest, ShowsNoBytesThatAreNoText) {
+  EXPECT_EQ(RenderDiagnostic({"s", "\x89PNG x"}, Error(5, 6, "got `\xff`")),
+            "s:1:6: error: got `\uFFFD`\n\uFFFDPNG x\n     ^");
+}
+
 TEST(DiagnosticTest, CountsCharactersForTheCaretAndBytesForTheColumn) {
   EXPECT_EQ(RenderDiagnostic({"s", "/*\xc3\xa9*/x"}, Error(6, 7, "m")), "s:1:7: error: m\n/*\xc3\xa9*/x\n     ^");
   EXPECT_EQ(RenderDiagnostic({"s", "a\xc3\xa9z"}, Error(1, 4, "m")), "s:1:2: error: m\na\xc3\xa9z\n ^~");

@@ -28,5 +28,26 @@ TEST(TextTest, HumanBytes) {
   EXPECT_EQ(HumanBytes(std::numeric_limits<int64_t>::max()), "8 EiB");
 }
 
+TEST(TextTest, Count) {
+  EXPECT_EQ(Count(0, "byte"), "0 bytes");
+  EXPECT_EQ(Count(1, "byte"), "1 byte");
+  EXPECT_EQ(Count(-1, "byte"), "-1 bytes");
+  EXPECT_EQ(Count(1024, "more byte"), "1,024 more bytes");
+  EXPECT_EQ(Count(2, "entry"), "2 entries");
+  EXPECT_EQ(Count(2, "array"), "2 arrays");
+  EXPECT_EQ(Count(2, "branch"), "2 branches");
+  EXPECT_EQ(Count(1, "branch"), "1 branch");
+}
+
+TEST(TextTest, Printable) {
+  EXPECT_EQ(Printable("a\nb"), "a\nb");
+  EXPECT_EQ(Printable("\x1b[1m\t\x7f"), " [1m  ");
+  EXPECT_EQ(Printable("\xc3\xa9\xe2\x82\xac"), "\xc3\xa9\xe2\x82\xac");
+  EXPECT_EQ(Printable("\x89PNG"), "\uFFFDPNG");
+  EXPECT_EQ(Printable("\xe2\x82"), "\uFFFD\uFFFD");  // cut off
+  EXPECT_EQ(Printable("\xc0\x80"), "\uFFFD\uFFFD");  // longer than needed
+  EXPECT_EQ(Printable(absl::string_view("a\0b", 3)), "a b");
+}
+
 }  // namespace
 }  // namespace kashi::internal

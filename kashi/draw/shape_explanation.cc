@@ -21,6 +21,7 @@
 
 namespace kashi {
 
+using internal::Count;
 using internal::DimensionName;
 using internal::HumanBytes;
 using internal::WithThousands;
@@ -56,11 +57,6 @@ class Sections {
  private:
   std::string out_;
 };
-
-// "1 bit", "3 bits"
-std::string Count(int64_t count, absl::string_view noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
 
 std::string BytesText(int64_t bytes) {
   return bytes < 1024 ? HumanBytes(bytes) : absl::StrCat(WithThousands(bytes), " bytes (", HumanBytes(bytes), ")");
@@ -254,7 +250,8 @@ void AddOtherFields(const Layout& layout, Sections* sections) {
   }
   if (layout.dynamic_shape_metadata_prefix_bytes() > 0) {
     const int64_t bytes = layout.dynamic_shape_metadata_prefix_bytes();
-    sections->Add("prefix", absl::StrCat("M(", bytes, "): ", bytes, " bytes before the array hold the run-time sizes"));
+    sections->Add("prefix",
+                  absl::StrCat("M(", bytes, "): ", Count(bytes, "byte"), " before the array hold the run-time sizes"));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/types.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/evaluator/custom_call_functions.h"
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/literal/literal.h"
@@ -126,10 +127,10 @@ absl::Status ReportMismatches(const Operation& op, const Mismatches& found, absl
     KASHI_ASSIGN_OR_RETURN(const Literal literal, op.operands[i].ToLiteral(actual.shape()));
     elements[i] = literal.GetAsString(index);
   }
-  return FailedPrecondition("%s: %s: element %s is %s, but %s is expected (%s); %d of %d elements differ",
-                            op.instruction.name(), op.instruction.custom_call_target(),
-                            LiteralUtil::MultiIndexAsString(index), elements[0], elements[1], rule, found.count,
-                            actual.element_count());
+  return FailedPrecondition("%s: %s: element %s is %s, but %s is expected (%s); %d of %s %s", op.instruction.name(),
+                            op.instruction.custom_call_target(), LiteralUtil::MultiIndexAsString(index), elements[0],
+                            elements[1], rule, found.count, Count(actual.element_count(), "element"),
+                            actual.element_count() == 1 ? "differs" : "differ");
 }
 
 // A number in a frontend attribute of the call.

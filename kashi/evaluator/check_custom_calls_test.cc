@@ -113,7 +113,7 @@ TEST(CheckCustomCallsTest, ExpectCloseCountsUnitsInTheLastPlace) {
             "");
   EXPECT_EQ(Check("check.expect_close", Vector<complex64>({{1, AfterOne(2)}}), Vector<complex64>({{1, 1}})), "");
   EXPECT_EQ(Check("check.expect_close", Vector<int32_t>({1}), Vector<int32_t>({1})), "");
-  EXPECT_THAT(Check("check.expect_close", Vector<int32_t>({1}), Vector<int32_t>({2})), HasSubstr("1 of 1 elements"));
+  EXPECT_THAT(Check("check.expect_close", Vector<int32_t>({1}), Vector<int32_t>({2})), HasSubstr("1 of 1 element"));
   EXPECT_THAT(Check("check.expect_close", x, x, "max_ulp_difference=\"-1\""),
               HasSubstr("is not a number of 0 or more"));
 }

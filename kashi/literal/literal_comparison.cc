@@ -26,6 +26,7 @@
 namespace kashi {
 
 using internal::AppendNumber;
+using internal::Count;
 using internal::ElementStrides;
 using internal::WalkRowMajor;
 using internal::WithThousands;
@@ -519,11 +520,13 @@ std::string ToString(const CompareStatistics& statistics) {
   if (statistics.elements == 0) return "no elements: nothing was compared";
   const std::string elements = WithThousands(statistics.elements);
   if (statistics.is_all_nan() && statistics.mismatches == 0) {
-    return absl::StrCat(elements, " of ", elements, " elements are NaN on both sides: nothing was compared");
+    return absl::StrCat(elements, " of ", Count(statistics.elements, "element"),
+                        statistics.elements == 1 ? " is" : " are", " NaN on both sides: nothing was compared");
   }
   std::string text =
-      absl::StrCat(WithThousands(statistics.mismatches), " of ", elements, " elements differ; max abs ",
-                   statistics.max_abs_error, ", max rel ", statistics.max_rel_error, ", max ulp ", statistics.max_ulp);
+      absl::StrCat(WithThousands(statistics.mismatches), " of ", Count(statistics.elements, "element"),
+                   statistics.elements == 1 ? " differs" : " differ", "; max abs ", statistics.max_abs_error,
+                   ", max rel ", statistics.max_rel_error, ", max ulp ", statistics.max_ulp);
   if (statistics.nan_mismatches > 0)
     absl::StrAppend(&text, ", NaN on one side ", WithThousands(statistics.nan_mismatches));
   if (statistics.mismatches > 0) {
@@ -537,7 +540,7 @@ std::string ToString(const CompareStatistics& statistics) {
 std::string ToStringTruncated(const LiteralSlice& literal) {
   const int64_t elements = ShapeUtil::ElementsInRecursive(literal.shape());
   if (elements < kTruncatedFrom) return literal.ToString();
-  return absl::StrCat(ShapeUtil::HumanString(literal.shape()), " of ", WithThousands(elements), " elements");
+  return absl::StrCat(ShapeUtil::HumanString(literal.shape()), " of ", Count(elements, "element"));
 }
 
 }  // namespace literal_comparison

@@ -21,11 +21,13 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/literal/literal_elements.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi {
 
+using internal::Count;
 using internal::ElementStrides;
 using internal::Lexer;
 using internal::LiteralElements;
@@ -142,8 +144,8 @@ class ArrayReader {
   bool ReadElements() {
     if (nest_ != rank_) return ErrorNesting(absl::StrCat(nest_));
     if (AtEndOfBrace()) {
-      return in_.ErrorHere(absl::StrCat("expects ", sizes_[nest_ - 1],
-                                        " elements on the minor-most dimension, but sees more, in the ", PlaceText(),
+      return in_.ErrorHere(absl::StrCat("expects ", Count(sizes_[nest_ - 1], "element"),
+                                        " on the minor-most dimension, but sees more, in the ", PlaceText(),
                                         "th element"));
     }
     OpenBrace& row = open_[nest_ - 1];
@@ -162,8 +164,8 @@ class ArrayReader {
                                       ": elements stand in one brace for each dimension"));
   }
   bool ErrorCount(absl::string_view seen) {
-    return in_.ErrorHere(
-        absl::StrCat("expects ", sizes_[nest_ - 1], " elements in the ", PlaceText(), "th element, but sees ", seen));
+    return in_.ErrorHere(absl::StrCat("expects ", Count(sizes_[nest_ - 1], "element"), " in the ", PlaceText(),
+                                      "th element, but sees ", seen));
   }
   // The index of the array's part in the innermost brace; [] for the outermost brace. With many dimensions, only the
   // last ones.
@@ -264,7 +266,7 @@ class LiteralReader {
     while (!open.empty()) {
       if (index.back() == open.back()->tuple_shapes_size()) {
         if (!in_.lexer.Match(Kind::kRightParen)) {
-          in_.ErrorGot(absl::StrCat("expects ')' at the end of the tuple with ", index.back(), " elements"));
+          in_.ErrorGot(absl::StrCat("expects ')' at the end of the tuple with ", Count(index.back(), "element")));
           return std::nullopt;
         }
         open.pop_back();

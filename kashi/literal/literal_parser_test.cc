@@ -112,7 +112,7 @@ TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
        "1:1: error: Constant is out of range for double (+/-1.79769e+308) and so is unparsable: `1e400`"},
       {{"s32[2,2]", "{{1,2},{3}}"}, "1:10: error: expects 2 elements in the [1]th element, but sees 1"},
       {{"s32[2,2]", "{{1,2}}"}, "1:7: error: expects 2 elements in the []th element, but sees 1"},
-      {{"s32[1,1]", "{{1},{2}}"}, "1:6: error: expects 1 elements in the []th element, but sees more"},
+      {{"s32[1,1]", "{{1},{2}}"}, "1:6: error: expects 1 element in the []th element, but sees more"},
       {{"s32[2]", "{1,2,3}"},
        "1:6: error: expects 2 elements on the minor-most dimension, but sees more, in the []th element"},
       {{"s32[2,2]", "{1,2,3,4}"},
@@ -143,7 +143,7 @@ TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
        "1:4: error: imaginary part 1e39 is out of range for literal's primitive type C64, namely [-3.40282e+38, "
        "3.40282e+38]"},
       {{"(f32[])", "1"}, "1:1: error: expects '(' in front of tuple elements, got `1`"},
-      {{"(f32[])", "(1,2)"}, "1:3: error: expects ')' at the end of the tuple with 1 elements, got `,`"},
+      {{"(f32[])", "(1,2)"}, "1:3: error: expects ')' at the end of the tuple with 1 element, got `,`"},
       {{"f32[1]", "{"}, "1:2: error: unexpected token type in a literal: expected a number, got end of text"},
   };
   for (const auto& [input, message] : cases) {

@@ -17,9 +17,11 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 
 namespace kashi {
 
+using internal::Count;
 using internal::Lexer;
 using internal::QuoteToken;
 using internal::Token;
@@ -103,6 +105,12 @@ absl::StatusOr<PrimitiveType> TypeOf(const Dtype& dtype) {
   return InvalidArgument(".npy: dtype %s has no element type", DtypeText(dtype));
 }
 
+// XLA's name of the type, or what the file says if there is none.
+std::string HeldTypeText(const Dtype& dtype) {
+  const absl::StatusOr<PrimitiveType> type = TypeOf(dtype);
+  return type.ok() ? primitive_util::LowercasePrimitiveTypeName(*type) : DtypeText(dtype);
+}
+
 // Whether a file of this dtype can be read as elements of `type`.
 bool Fits(const Dtype& dtype, PrimitiveType type) {
   const char kind = DtypeKind(type);
@@ -181,7 +189,7 @@ class HeaderReader {
     if (absl::SimpleAtoi(rest.substr(1), &dtype.bytes)) {
       dtype.kind = rest[0];
       if (dtype.bytes > 0 && dtype.bytes <= 16) return absl::OkStatus();
-      return InvalidArgument(".npy: an element cannot have %d bytes", dtype.bytes);
+      return InvalidArgument(".npy: an element cannot have %s", Count(dtype.bytes, "byte"));
     }
     for (char c : rest) {
       if (!absl::ascii_isalnum(c) && c != '_')
@@ -225,7 +233,8 @@ absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl:
   std::memcpy(&length, bytes.data() + length_at, length_size);
   bytes.remove_prefix(length_at + length_size);
   if (length > bytes.size()) {
-    return InvalidArgument(".npy: the header should have %d bytes, but the file ends after %d", length, bytes.size());
+    return InvalidArgument(".npy: the header should have %s, but the file ends after %d", Count(length, "byte"),
+                           bytes.size());
   }
   *header = bytes.substr(0, length);
   *elements = bytes.substr(length);
@@ -240,8 +249,9 @@ absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
     if (wanted.has_value()) wanted = CheckedMultiply(*wanted, size);
   }
   if (wanted == static_cast<int64_t>(bytes)) return absl::OkStatus();
-  return InvalidArgument(".npy: sizes (%s) with elements of %d bytes, but the file has %d bytes of elements",
-                         absl::StrJoin(header.sizes, ","), width, bytes);
+  return InvalidArgument(".npy: sizes (%s) with elements of %s, but the file has %s of elements",
+                         absl::StrJoin(header.sizes, ","), Count(width, "byte"),
+                         Count(static_cast<int64_t>(bytes), "byte"));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -299,7 +309,7 @@ absl::StatusOr<PrimitiveType> ElementType(const Header& header, const std::optio
   if (!Fits(header.dtype, expected->element_type()) ||
       !std::equal(header.sizes.begin(), header.sizes.end(), expected->dimensions().begin(),
                   expected->dimensions().end())) {
-    return InvalidArgument(".npy holds %s[%s], not %s", DtypeText(header.dtype), absl::StrJoin(header.sizes, ","),
+    return InvalidArgument(".npy holds %s[%s], not %s", HeldTypeText(header.dtype), absl::StrJoin(header.sizes, ","),
                            expected->ToString());
   }
   return expected->element_type();

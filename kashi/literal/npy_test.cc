@@ -133,7 +133,7 @@ TEST(NpyTest, TypesThatNumPyLacks) {
 
 TEST(NpyTest, WhatIsExpectedMustBeThere) {
   const std::string bytes = Written(L("f32[2,1]", "{{1},{2}}"));
-  EXPECT_THAT(Read(bytes, S("f32[2]")), HasSubstr("holds f4[2,1], not f32[2]"));
+  EXPECT_THAT(Read(bytes, S("f32[2]")), HasSubstr("holds f32[2,1], not f32[2]"));
   EXPECT_THAT(Read(bytes, S("s32[2,1]")), HasSubstr("not s32[2,1]"));
   EXPECT_THAT(Read(bytes, S("(f32[2,1])")), HasSubstr("static array"));
   EXPECT_THAT(Read(bytes, S("f32[<=2,1]")), HasSubstr("static array"));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "kashi/base/text.h"
 
 namespace kashi::internal::proto_internal {
 namespace {
@@ -13,23 +14,6 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-
-// Bytes of the sequence that begins the text; 0 if none does.
-size_t SequenceLength(absl::string_view text) {
-  const auto byte = [text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // No longer form than needed, no surrogates, nothing beyond U+10FFFF.
-  const unsigned second = byte(1);
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
-  if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
-  return length;
-}
 
 class Search {
  public:
@@ -93,7 +77,7 @@ class Search {
 
 bool IsUtf8(absl::string_view text) {
   while (!text.empty()) {
-    const size_t length = SequenceLength(text);
+    const size_t length = Utf8SequenceLength(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }

@@ -155,7 +155,7 @@ TEST_F(WordsTest, WhichKernel) {
   EXPECT_THAT(Plan("bf16[192,256,1024]{2,1,0:T(8,128)(2,1)}", "bf16[192,256,1024]{2,0,1:T(8,128)(2,1)}"),
               HasSubstr("exchange of 128 words of 2 x 2 bytes, 2 rows of them"));
   EXPECT_THAT(Plan("s8[64,64,1024]{2,1,0:T(8,128)(4,1)}", "s8[64,64,1024]{2,0,1:T(8,128)(4,1)}"),
-              HasSubstr("exchange of 128 words of 4 x 1 bytes, 4 rows of them"));
+              HasSubstr("exchange of 128 words of 4 x 1 byte, 4 rows of them"));
   EXPECT_THAT(Plan("bf16[64,64]{1,0:T(8,128)(2,1)}", "bf16[64,64]{0,1:T(8,128)(2,1)}"), Not(HasSubstr("  exchange")));
   const char* const images = "bf16[128,50,50,3]";
   const char* const tiled_images = "bf16[128,50,50,3]{0,3,2,1:T(4,128)(2,1)}";
@@ -168,9 +168,9 @@ TEST_F(WordsTest, WhichKernel) {
   EXPECT_THAT(Plan("bf16[1,256]{1,0:T(2,128)(2,1)}", "bf16[1,256]{1,0:T(2,128)(2,1)}"), HasSubstr("identity"));
   const char* const rows = "s8[10,7,1024]";
   const char* const tiled_rows = "s8[10,7,1024]{2,1,0:T(8,128)(4,1)}";
-  EXPECT_THAT(Plan(rows, tiled_rows), AllOf(HasSubstr("tails of 128 words of 4 x 1 bytes, of which 3 are elements"),
-                                            Not(HasSubstr("padding:"))));
-  EXPECT_THAT(Plan(tiled_rows, rows), HasSubstr("tails of 128 words of 4 x 1 bytes"));
+  EXPECT_THAT(Plan(rows, tiled_rows),
+              AllOf(HasSubstr("tails of 128 words of 4 x 1 byte with 3 elements"), Not(HasSubstr("padding:"))));
+  EXPECT_THAT(Plan(tiled_rows, rows), HasSubstr("tails of 128 words of 4 x 1 byte"));
   EXPECT_THAT(Plan(rows, tiled_rows, leave_padding), Not(HasSubstr("tails")));
 }
 

@@ -12,6 +12,7 @@
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/scale/collective_plans.h"
 #include "kashi/scale/trip_count.h"
@@ -22,6 +23,7 @@ namespace {
 using internal::CollectiveOpcode;
 using internal::CollectivePlan;
 using internal::CollectivePlans;
+using internal::Count;
 
 // Calls within calls. Real programs have some ten.
 constexpr int64_t kMostNesting = 200;
@@ -160,7 +162,7 @@ class Simulation {
     if (is_new) found->second = std::make_unique<std::vector<HloInstruction*>>(module_.InstructionOrder(computation));
     for (const HloInstruction* instruction : *found->second) {
       if (++instructions_ > options_.most_instructions) {
-        return ResourceExhausted("more than %d instructions would run", options_.most_instructions);
+        return ResourceExhausted("more than %s would run", Count(options_.most_instructions, "instruction"));
       }
       KASHI_RETURN_IF_ERROR(WithContext(RunInstruction(*instruction, nesting), instruction->name()));
     }
@@ -347,8 +349,8 @@ absl::Status CheckArguments(const HloModule& module, const Network& network, con
   }
   if (counts.replicas < 1 || counts.partitions < 1 || counts.replicas > Network::kMostDevices / counts.partitions ||
       counts.total() != network.devices()) {
-    return InvalidArgument("the program is for %d replicas of %d partitions, but a %s has %d devices", counts.replicas,
-                           counts.partitions, network.ToString(), network.devices());
+    return InvalidArgument("the program is for %s of %s, but a %s has %d devices", Count(counts.replicas, "replica"),
+                           Count(counts.partitions, "partition"), network.ToString(), network.devices());
   }
   for (const auto& [device, factor] : options.slow_devices) {
     if (device < 0 || device >= network.devices()) {

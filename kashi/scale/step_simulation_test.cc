@@ -128,7 +128,7 @@ TEST(StepSimulationTest, LoopsOfUnknownLengthCountOnce) {
 
 TEST(StepSimulationTest, Errors) {
   EXPECT_EQ(Error("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }"),
-            "the program is for 1 replicas of 1 partitions, but a switch of 4 has 4 devices");
+            "the program is for 1 replica of 1 partition, but a switch of 4 has 4 devices");
   EXPECT_EQ(
       Error("HloModule m, num_partitions=4\nENTRY e { ROOT x = f32[4] parameter(0), sharding={devices=[4]<=[4]} }"),
       "the program is not partitioned yet, so it has no collectives to predict");
@@ -141,7 +141,7 @@ TEST(StepSimulationTest, Errors) {
   EXPECT_EQ(Error(absl::Substitute(kModule, "", kReduce), options), "there is no device 4: they are 0 to 3");
   options = {};
   options.most_instructions = 1;
-  EXPECT_EQ(Error(absl::Substitute(kModule, "", kReduce), options), "more than 1 instructions would run");
+  EXPECT_EQ(Error(absl::Substitute(kModule, "", kReduce), options), "more than 1 instruction would run");
 }
 
 // Each computation calls the next one twice: 2^100 calls.

@@ -9,9 +9,10 @@ from kashi._kashi import (HAS_COMPILED_ENGINE, HAS_MPI, TPU_GENERATIONS, Computa
                           Layout, Module, ParseError, Program, ProgramShape, Ranks, Shape, Tile, XlaBuilder, XlaOp,
                           broadcast_shapes, compile, dtype, evaluate, evaluate_on_devices, ops, parse_bytes,
                           primitive_type, register_custom_call, relayout, relayout_plan, tile, untile)
+from kashi._kashi import VERSION as __version__
 
 __all__ = [
-    "HAS_COMPILED_ENGINE", "HAS_MPI", "TPU_GENERATIONS", "Computation", "CustomCall", "Error", "Instruction", "Layout",
+    "HAS_COMPILED_ENGINE", "HAS_MPI", "TPU_GENERATIONS", "__version__", "Computation", "CustomCall", "Error", "Instruction", "Layout",
     "Module", "ParseError", "Program", "ProgramShape", "Ranks", "Shape", "Tile", "XlaBuilder", "XlaOp",
     "broadcast_shapes", "compile", "dtype", "evaluate", "evaluate_on_devices", "ops", "parse", "primitive_type",
     "register_custom_call", "relayout", "relayout_plan", "tile", "untile"
@@ -34,7 +35,7 @@ def parse(source) -> Module:
     A path is an os.PathLike, or a str of one line without a brace. Files may be packed by gzip.
 
     >>> kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[2] parameter(0)\\n}\\n')
-    <kashi.Module m: 1 computations, 1 instructions>
+    <kashi.Module m: 1 computation, 1 instruction>
 
     Raises ParseError, whose text has line, column and a caret; OSError for a file that cannot be read.
     """

@@ -54,7 +54,7 @@ def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=Non
     >>> power(2.0, n=3)
     {'power': Array(8., dtype=float32, weak_type=True)}
     >>> power.module(2.0, n=3)
-    <kashi.Module jit__lambda: 1 computations, 3 instructions>
+    <kashi.Module jit__lambda: 1 computation, 3 instructions>
 
     Raises what jax.jit raises; NotImplementedError for a program that Kashi cannot run, such as one that calls back into
     Python. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs; lower,

@@ -106,16 +106,20 @@ nb::list PaddingRows(const MemoryAnalysis& memory) {
   return rows;
 }
 
-nb::dict Memory(const ModuleRef& module, const std::optional<std::string>& target) {
+nb::dict Memory(const ModuleRef& module, nb::handle target) {
   std::optional<MemoryTarget> chosen;
-  if (target.has_value()) {
-    chosen = ParseMemoryTarget(*target);
-    if (!chosen.has_value()) ThrowValueError(absl::StrCat("unknown target `", *target, "`"));
+  if (!target.is_none()) {
+    const std::string name = TextOfArgument(target, "`target` is a name, such as 'v5e', or None");
+    chosen = ParseMemoryTarget(name);
+    if (!chosen.has_value()) {
+      ThrowValueError(absl::StrCat("unknown target `", name, "`; the targets are: ", MemoryTargetNames()));
+    }
   }
   const MemoryAnalysis memory = ValueOrThrow(AnalyzeMemory(*module.state->module, chosen));
   nb::dict facts;
   facts["target"] = ToStr(memory.target.name());
   facts["basis"] = ToStr(MemoryBasisName(memory.basis));
+  facts["layouts_are_chosen"] = memory.has_chosen_layouts;
   facts["peak_bytes"] = memory.default_space().peak_bytes;
   facts["spaces"] = SpaceRows(memory);
   facts["buffers"] = BufferRows(memory);
@@ -124,7 +128,8 @@ nb::dict Memory(const ModuleRef& module, const std::optional<std::string>& targe
 }
 
 // A copy in which arrays have the layouts that a TPU chooses, where they have no tiles.
-ModuleRef ModuleForTarget(const ModuleRef& module, const std::string& target) {
+ModuleRef ModuleForTarget(const ModuleRef& module, nb::handle target_name) {
+  const std::string target = TextOfArgument(target_name, "`target` is the name of a TPU generation");
   std::unique_ptr<HloModule> copy = module->Clone("");
   for (HloComputation* computation : copy->computations()) {
     for (HloInstruction* instruction : computation->instructions()) {
@@ -178,6 +183,7 @@ void BindAnalyses(nb::module_& m) {
   add("for_target",
       nb::cpp_function(
           ModuleForTarget, nb::is_method(), nb::name("for_target"), nb::scope(module), nb::arg("target"),
+          nb::sig("def for_target(self, target: str) -> Module"),
           "A copy in which each array without tiles has the layout that a TPU of this generation chooses.\n"
           "For programs before XLA's compiler, whose arrays have none.\n\n"
           ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
@@ -185,10 +191,13 @@ void BindAnalyses(nb::module_& m) {
   add("memory",
       nb::cpp_function(
           Memory, nb::is_method(), nb::name("memory"), nb::scope(module), nb::arg("target").none() = nb::none(),
+          nb::sig("def memory(self, target: str | None = None) -> dict"),
           "Where the memory goes, in bytes: `target`, `basis`, `peak_bytes` and the tables `spaces`,\n"
-          "`buffers` and `padding`. `target`: 'v2' … 'tpu7x', 'host', 'gpu'; None guesses.\n\n"
+          "`buffers` and `padding`. `target`: 'v2' … 'tpu7x', 'host', 'gpu'; None guesses.\n"
+          "`layouts_are_chosen`: the target is a TPU and no array has tiles, so that all are measured as by\n"
+          "for_target.\n\n"
           ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[100,2] parameter(0)\\n}\\n')\n"
-          ">>> m.memory('host')['peak_bytes'], m.for_target('v5e').memory('v5e')['peak_bytes']\n(1600, 106496)"));
+          ">>> m.memory('host')['peak_bytes'], m.memory('v5e')['peak_bytes']\n(1600, 106496)"));
   add("cost", nb::cpp_function(CostOf, nb::is_method(), nb::name("cost"), nb::scope(module),
                                "The cost as XLA counts it: the sums `flops`, `transcendentals`, `bytes_accessed`, and\n"
                                "the table `instructions`.\n\n"

@@ -13,6 +13,7 @@
 #include "arrays.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/page_buffer.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/relayout_plan.h"
 
 namespace kashi::python {
@@ -281,7 +282,7 @@ ArrayView ViewOf(nb::handle object) {
   const PrimitiveType type = TypeOfNumber(PyArray_TYPE(AsArray(array)));
   if (type == PRIMITIVE_TYPE_INVALID) {
     if (PyArray_TYPE(AsArray(array)) == NPY_OBJECT && PyArray_NDIM(AsArray(array)) == 0) {
-      ThrowTypeError(absl::StrCat("a ", Py_TYPE(object.ptr())->tp_name, " is no array"));
+      ThrowTypeError(absl::StrCat("a ", Py_TYPE(object.ptr())->tp_name, " is not an array"));
     }
     ThrowTypeError(absl::StrCat("XLA has no element type for an array of ", DtypeText(AsArray(array))));
   }
@@ -362,8 +363,8 @@ Value ValueOfArgument(nb::handle argument, const Shape& shape, const std::string
       ThrowTypeError(absl::StrCat(place, " must be a tuple for ", shape.ToString()));
     }
     if (static_cast<int>(nb::len(argument)) != shape.tuple_shapes_size()) {
-      ThrowTypeError(
-          absl::StrCat(place, " must have ", shape.tuple_shapes_size(), " elements, got ", nb::len(argument)));
+      ThrowTypeError(absl::StrCat(place, " must have ", internal::Count(shape.tuple_shapes_size(), "element"), ", got ",
+                                  nb::len(argument)));
     }
     std::vector<Value> elements;
     for (int i = 0; i < shape.tuple_shapes_size(); ++i) {

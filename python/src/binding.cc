@@ -5,6 +5,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "absl/strings/str_cat.h"
 #include "kashi/base/guard_pages.h"
 
 namespace kashi::python {
@@ -71,6 +72,13 @@ std::string ToBytes(nb::handle text) {
   return std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
 }
 
+std::string TypeNameOf(nb::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+std::string TextOfArgument(nb::handle argument, absl::string_view wanted) {
+  if (!PyUnicode_Check(argument.ptr())) ThrowTypeError(absl::StrCat(wanted, ", not ", TypeNameOf(argument)));
+  return ToBytes(argument);
+}
+
 nb::tuple ToTuple(absl::Span<const int64_t> values) {
   nb::list list;
   for (const int64_t value : values) list.append(value);
@@ -108,6 +116,7 @@ NB_MODULE(_kashi, m) {
   using namespace kashi::python;  // NOLINT: the entry point, outside of the namespace
   m.doc() = "The compiled part of kashi. Use the package kashi.";
   CheckGuardPagesVariable();
+  m.attr("VERSION") = KASHI_VERSION;
   BindErrors(m);
   BindArrays(m);
   BindShapes(m);

@@ -52,6 +52,10 @@ inline nb::str ToStr(absl::string_view text) {
 }
 // A text of Python as bytes, the inverse of ToStr.
 std::string ToBytes(nb::handle text);
+// The same of an argument that must be a str. TypeError: "`wanted`, not tuple".
+std::string TextOfArgument(nb::handle argument, absl::string_view wanted);
+// The name of the object's type, for messages.
+std::string TypeNameOf(nb::handle object);
 
 nb::tuple ToTuple(absl::Span<const int64_t> values);
 

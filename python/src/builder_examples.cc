@@ -16,7 +16,7 @@ struct Example {
 };
 
 const Example kExamples[] = {
-    {"Build", "<kashi.Module b.5: 1 computations, 4 instructions>", "b.Build(x + 1)"},
+    {"Build", "<kashi.Module b.5: 1 computation, 4 instructions>", "b.Build(x + 1)"},
     {"BuildConstantSubGraph", "array(3., dtype=float32)",
      "one = b.Constant(np.float32(1)) + 2\n"
      "kashi.evaluate(b.BuildConstantSubGraph(one))"},

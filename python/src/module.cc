@@ -11,6 +11,7 @@
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo_json.h"
@@ -143,6 +144,12 @@ InstructionRef InstructionNamed(const ComputationRef& computation, const std::st
   return RefTo(computation.state(), found);
 }
 
+nb::str Repr(const ModuleRef& module) {
+  return ToStr(absl::StrCat("<kashi.Module ", module->name(), ": ",
+                            internal::Count(module->computation_count(), "computation"), ", ",
+                            internal::Count(module->instruction_count(), "instruction"), ">"));
+}
+
 nb::object Html(const ModuleRef& module) {
   return nb::module_::import_("kashi.html").attr("module_page")(nb::cast(module));
 }
@@ -197,11 +204,7 @@ void BindModule(nb::module_& m) {
           nb::arg("other"), nb::kw_only(), nb::arg("layout_sensitive") = true,
           "Whether the graphs are the same.\n\n" KASHI_SAMPLE_MODULE ">>> m.equal(m.clone())\nTrue")
       .def("__str__", [](const ModuleRef& m) { return ToStr(m->ToString()); })
-      .def("__repr__",
-           [](const ModuleRef& m) {
-             return ToStr(absl::StrCat("<kashi.Module ", m->name(), ": ", m->computation_count(), " computations, ",
-                                       m->instruction_count(), " instructions>"));
-           })
+      .def("__repr__", Repr)
       .def("_repr_html_", Html)
       .def("__reduce__", [](const ModuleRef& m) {
         return nb::make_tuple(nb::module_::import_("kashi").attr("parse"), nb::make_tuple(ToProto(m, "module", false)));
@@ -275,7 +278,7 @@ nb::object SourceOf(const InstructionRef& instruction) {
 }
 
 nb::object ConstantOf(const InstructionRef& instruction) {
-  if (!instruction->IsConstant()) ThrowTypeError(absl::StrCat(instruction->name(), " is no constant"));
+  if (!instruction->IsConstant()) ThrowTypeError(absl::StrCat(instruction->name(), " is not a constant"));
   const SharedLiteral& literal = instruction->shared_literal();
   if (!literal) ThrowValueError("the constant has no elements");
   return LiteralArrays(*literal);
@@ -384,6 +387,12 @@ nb::list OpTable() {
 }
 
 }  // namespace
+
+const ModuleRef& ModuleOfArgument(nb::handle module, absl::string_view function) {
+  if (nb::isinstance<ModuleRef>(module)) return nb::cast<const ModuleRef&>(module);
+  ThrowTypeError(
+      absl::StrCat("kashi.", function, "() takes a kashi.Module, which kashi.parse() makes, not ", TypeNameOf(module)));
+}
 
 void BindModules(nb::module_& m) {
   BindModule(m);

@@ -74,6 +74,9 @@ struct ModuleRef {
   HloModule* operator->() const { return state->module.get(); }
 };
 
+// The module that a function of this name got. TypeError for anything else.
+const ModuleRef& ModuleOfArgument(nb::handle module, absl::string_view function);
+
 inline InstructionRef RefTo(ModuleState& state, const HloInstruction* instruction) {
   return {state.CellOf(instruction)};
 }

@@ -17,6 +17,7 @@
 #include "interrupts.h"
 #include "kashi/analysis/cost_analysis.h"
 #include "kashi/analysis/source_location.h"
+#include "kashi/base/text.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_profile.h"
@@ -228,8 +229,9 @@ class Program {
         converted.push_back(ValueOrThrow(ValueOfArgument(argument, *parameters_[i], place).ToLiteral(*parameters_[i])));
       }
       if (nb::len(arguments) != parameters_.size()) {
-        ThrowTypeError(absl::StrCat("the program takes ", parameters_.size(), " arguments on each device, device ",
-                                    literals.size(), " got ", nb::len(arguments)));
+        ThrowTypeError(absl::StrCat("the program takes ",
+                                    internal::Count(static_cast<int64_t>(parameters_.size()), "argument"),
+                                    " on each device, device ", literals.size(), " got ", nb::len(arguments)));
       }
       literals.push_back(std::move(converted));
     }
@@ -309,9 +311,12 @@ class Program {
     for (const nb::handle argument : passed) AppendLeaves(argument, &leaves);
     const bool may_flatten = absl::c_none_of(parameters_, [](const Shape* shape) { return shape->IsTuple(); });
     if (may_flatten && leaves.size() == parameters_.size()) return nb::borrow<nb::args>(nb::tuple(leaves));
-    ThrowTypeError(
-        absl::StrCat("the program takes ", parameters_.size(), " arguments, got ", passed.size(),
-                     leaves.size() == passed.size() ? "" : absl::StrCat(" with ", leaves.size(), " leaves")));
+    ThrowTypeError(absl::StrCat("the program takes ",
+                                internal::Count(static_cast<int64_t>(parameters_.size()), "argument"), ", got ",
+                                passed.size(),
+                                leaves.size() == passed.size()
+                                    ? ""
+                                    : absl::StrCat(" with ", leaves.size(), leaves.size() == 1 ? " leaf" : " leaves")));
   }
 
   std::vector<Value> ValuesOf(const nb::args& arguments) const {
@@ -497,19 +502,37 @@ void BindProgram(nb::module_& m) {
       .def_prop_ro("engine", &Program::engine, "'cpu', machine code, or 'evaluator'.");
 }
 
+enum class Engine { kBest, kCpu, kEvaluator };
+
+Engine EngineOfArgument(nb::handle engine) {
+  if (engine.is_none()) return Engine::kBest;
+  const std::string name = TextOfArgument(engine, "`engine` is 'cpu', 'evaluator' or None");
+  if (name == "cpu") return Engine::kCpu;
+  if (name == "evaluator") return Engine::kEvaluator;
+  ThrowValueError(absl::StrCat("unknown engine `", name, "`; the engines are: cpu evaluator"));
+}
+
 #define KASHI_CUSTOM_CALLS_TYPE "dict[str, collections.abc.Callable[..., object]] | None"
 
-void BindProgramFunctions(nb::module_& m) {
+void BindCompile(nb::module_& m) {
   m.def(
       "compile",
-      [](const ModuleRef& module, nb::handle custom_calls) {
-        return new Program(*module.state->module, true, custom_calls);
+      [](nb::handle module, nb::handle custom_calls, nb::handle engine) {
+        const Engine chosen = EngineOfArgument(engine);
+        const ModuleRef& ref = ModuleOfArgument(module, "compile");
+        auto program = std::make_unique<Program>(*ref.state->module, chosen != Engine::kEvaluator, custom_calls);
+        if (chosen == Engine::kCpu && absl::string_view(program->engine()) != "cpu") {
+          ThrowValueError("engine 'cpu': kashi was built without it, or the program is not partitioned yet");
+        }
+        return program.release();
       },
-      nb::arg("module"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(), nb::rv_policy::take_ownership,
-      nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> Program"),
-      "Compiles a copy of the module for this processor. The evaluator runs it without the compiled engine, and if it "
-      "is\n"
-      "a program for several devices that is not partitioned yet.\n\n"
+      nb::arg("module"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
+      nb::arg("engine").none() = nb::none(), nb::rv_policy::take_ownership,
+      nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE
+              " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None) -> Program"),
+      "Compiles a copy of the module for this processor. The evaluator runs it without the compiled engine, and if\n"
+      "it is a program for several devices that is not partitioned yet. `engine`: 'cpu', an error where there is no\n"
+      "machine code, or 'evaluator'.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"
@@ -524,10 +547,14 @@ void BindProgramFunctions(nb::module_& m) {
       ">>> kashi.compile(m, custom_calls={'twice': lambda call, x: 2 * x}).run(np.float32([1, 2]))\n"
       "array([2., 4.], dtype=float32)\n\n"
       "Raises ValueError for a module that the verifier refuses, and for a target that no custom call has.");
+}
+
+void BindEvaluate(nb::module_& m) {
   m.def(
       "evaluate",
-      [](const ModuleRef& module, const nb::args& arguments, nb::handle observer, nb::handle custom_calls) {
-        return Program(*module.state->module, false, custom_calls).RunObserved(module, arguments, observer);
+      [](nb::handle module, const nb::args& arguments, nb::handle observer, nb::handle custom_calls) {
+        const ModuleRef& ref = ModuleOfArgument(module, "evaluate");
+        return Program(*ref.state->module, false, custom_calls).RunObserved(ref, arguments, observer);
       },
       nb::arg("module"), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
       nb::arg("custom_calls").none() = nb::none(),
@@ -547,8 +574,9 @@ void BindProgramFunctions(nb::module_& m) {
       "x 0.0\ny 1.0");
   m.def(
       "evaluate_on_devices",
-      [](const ModuleRef& module, nb::handle arguments_of_devices, nb::handle custom_calls) {
-        return Program(*module.state->module, false, custom_calls).RunOnDevices(arguments_of_devices, nb::none());
+      [](nb::handle module, nb::handle arguments_of_devices, nb::handle custom_calls) {
+        return Program(*ModuleOfArgument(module, "evaluate_on_devices").state->module, false, custom_calls)
+            .RunOnDevices(arguments_of_devices, nb::none());
       },
       nb::arg("module"), nb::arg("arguments_of_devices"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
       nb::sig("def evaluate_on_devices(module: Module, arguments_of_devices: object, *, "
@@ -563,7 +591,8 @@ void BindProgramFunctions(nb::module_& m) {
 
 void BindPrograms(nb::module_& m) {
   BindProgram(m);
-  BindProgramFunctions(m);
+  BindCompile(m);
+  BindEvaluate(m);
 #ifdef KASHI_HAS_CPU
   m.attr("HAS_COMPILED_ENGINE") = true;
 #else

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "arrays.h"
 #include "binding.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
@@ -26,8 +27,8 @@ Placement ArrayPlacement(const ArrayView& view) {
 
 void CheckBytes(const ArrayView& view, int64_t bytes, const Shape& shape, const char* name) {
   if (view.bytes == bytes) return;
-  ThrowValueError(
-      absl::StrCat(name, " has ", view.bytes, " bytes; ", shape.ToString(/*print_layout=*/true), " has ", bytes));
+  ThrowValueError(absl::StrCat(name, " has ", internal::Count(view.bytes, "byte"), "; ",
+                               shape.ToString(/*print_layout=*/true), " has ", bytes));
 }
 
 void Execute(const RelayoutPlan& plan, const void* source, void* target) {

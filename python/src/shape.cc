@@ -6,6 +6,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "arrays.h"
 #include "binding.h"
 #include "kashi/array/broadcast.h"
@@ -19,6 +20,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/array/tpu_tiling.h"
+#include "kashi/base/text.h"
 #include "kashi/draw/layout_figure.h"
 #include "kashi/draw/shape_explanation.h"
 #include "sequences.h"
@@ -29,7 +31,7 @@ namespace {
 // ---- What a shape is asked. -----------------------------------------------------------------------------------------
 
 const Shape& ArrayOrThrow(const Shape& shape) {
-  if (!shape.IsArray()) ThrowTypeError(absl::StrCat(shape.ToString(), " is no array"));
+  if (!shape.IsArray()) ThrowTypeError(absl::StrCat(shape.ToString(), " is not an array"));
   return shape;
 }
 const Layout& LayoutOrThrow(const Shape& shape) {
@@ -73,7 +75,8 @@ DimensionVector IndexOrThrow(const IndexMap& map, nb::handle index) {
   DimensionVector entries;
   for (const int64_t entry : IntegersOf(index, "index")) entries.push_back(entry);
   if (static_cast<int>(entries.size()) != map.rank()) {
-    ThrowValueError(absl::StrCat("the index has ", entries.size(), " entries, the shape rank ", map.rank()));
+    ThrowValueError(absl::StrCat("the index has ", internal::Count(static_cast<int64_t>(entries.size()), "entry"),
+                                 ", the shape rank ", map.rank()));
   }
   for (size_t i = 0; i < entries.size(); ++i) {
     const int64_t size = map.dimensions()[i];
@@ -159,7 +162,12 @@ Shape Replace(const Shape& shape, nb::handle layout, nb::handle dimensions, nb::
 
 TpuGeneration GenerationOrThrow(const std::string& name) {
   const std::optional<TpuGeneration> generation = ParseTpuGeneration(name);
-  if (!generation.has_value()) ThrowValueError(absl::StrCat("unknown TPU generation `", name, "`"));
+  if (!generation.has_value()) {
+    ThrowValueError(absl::StrCat(
+        "unknown TPU generation `", name, "`; the generations are: ",
+        absl::StrJoin(TpuGenerations(), " ",
+                      [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); })));
+  }
   return *generation;
 }
 std::optional<TpuGeneration> OptionalGeneration(const std::optional<std::string>& name) {
@@ -284,7 +292,7 @@ void BindLayout(nb::module_& m) {
   nb::class_<Layout>(m, "Layout",
                      "The order of an array's dimensions in memory, minor to major, with its tiles.\n\n"
                      ">>> kashi.Layout('{1,0:T(8,128)}').tiles\n(Tile((8, 128)),)\n\n"
-                     "Raises ParseError for text that is no layout.")
+                     "Raises ParseError for text that is not a layout.")
       .def(
           "__init__",
           [](Layout* self, const std::string& text) { new (self) Layout(ParsedOrThrow(ParseLayout(text))); },
@@ -319,7 +327,7 @@ void BindLayout(nb::module_& m) {
 // ---- Shapes. --------------------------------------------------------------------------------------------------------
 
 nb::tuple TupleShapesOf(const Shape& shape) {
-  if (!shape.IsTuple()) ThrowTypeError(absl::StrCat(shape.ToString(), " is no tuple"));
+  if (!shape.IsTuple()) ThrowTypeError(absl::StrCat(shape.ToString(), " is not a tuple"));
   nb::list elements;
   for (const Shape& element : shape.tuple_shapes()) elements.append(nb::cast(element));
   return nb::tuple(elements);
@@ -406,9 +414,14 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
            nb::arg("dimensions").none() = nb::none(), nb::arg("element_type").none() = nb::none(),
            "The array with another layout (a Layout, its text, or None), other sizes, or another element type.\n\n"
            ">>> kashi.Shape('f32[8,128]').replace(layout='{0,1}')\nShape('f32[8,128]{0,1}')")
-      .def("for_target", ShapeForTarget, nb::arg("target"),
-           "The shape with the tiles that the TPU generation ('v2' … 'tpu7x') chooses for arrays without tiles.\n\n"
-           ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
+      .def(
+          "for_target",
+          [](const Shape& shape, nb::handle target) {
+            return ShapeForTarget(shape, TextOfArgument(target, "`target` is the name of a TPU generation"));
+          },
+          nb::arg("target"), nb::sig("def for_target(self, target: str) -> Shape"),
+          "The shape with the tiles that the TPU generation ('v2' … 'tpu7x') chooses for arrays without tiles.\n\n"
+          ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
       .def("advice", AdviceOn, nb::arg("target").none() = nb::none(),
            "Layouts that take fewer bytes, the cheapest first: rows with `kind`, `shape` and `bytes`.\n\n"
            ">>> [str(row['shape']) for row in kashi.Shape('f32[1000,2]').for_target('v5e').advice('v5e')]\n"
@@ -448,12 +461,18 @@ void BindShape(nb::module_& m) {
                           "The type of a value: element type, sizes and layout, or a tuple of shapes.\n\n"
                           ">>> s = kashi.Shape('bf16[500,6144]{1,0:T(8,128)(2,1)}')\n"
                           ">>> s.dimensions, s.bytes, s.padding_bytes\n((500, 6144), 6193152, 49152)\n\n"
-                          "Raises ParseError for text that is no shape; `strict` also refuses sloppy text.");
+                          "Raises ParseError for text that is not a shape; `strict` also refuses sloppy text.");
   shape
       .def(
           "__init__",
-          [](Shape* self, const std::string& text, bool strict) { new (self) Shape(ParseShapeText(text, strict)); },
-          nb::arg("text"), nb::kw_only(), nb::arg("strict") = false)
+          [](Shape* self, nb::handle text, bool strict) {
+            constexpr char kWanted[] =
+                "kashi.Shape() takes the text of a shape, such as 'f32[2,3]' (Shape.array('f32', (2, 3)) takes a type "
+                "and sizes, Shape.of() an array)";
+            new (self) Shape(ParseShapeText(TextOfArgument(text, kWanted), strict));
+          },
+          nb::arg("text"), nb::kw_only(), nb::arg("strict") = false,
+          nb::sig("def __init__(self, text: str, *, strict: bool = False) -> None"))
       .def_static("array", MakeArray, nb::arg("element_type"), nb::arg("dimensions"),
                   nb::arg("layout").none() = nb::none(),
                   "An array; the type is a name of XLA's or a dtype.\n\n"
@@ -480,13 +499,14 @@ void BindProgramShape(nb::module_& m) {
   nb::class_<ProgramShape>(m, "ProgramShape",
                            "The parameters and the result of a computation.\n\n"
                            ">>> kashi.ProgramShape('(x: f32[2]) -> f32[]').parameter_names\n('x',)\n\n"
-                           "Raises ParseError for text that is no program shape.")
+                           "Raises ParseError for text that is not a program shape.")
       .def(
           "__init__",
-          [](ProgramShape* self, const std::string& text) {
-            new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(text)));
+          [](ProgramShape* self, nb::handle text) {
+            constexpr char kWanted[] = "kashi.ProgramShape() takes a text, such as '(x: f32[2]) -> f32[]'";
+            new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(TextOfArgument(text, kWanted))));
           },
-          nb::arg("text"))
+          nb::arg("text"), nb::sig("def __init__(self, text: str) -> None"))
       .def_prop_ro(
           "parameters",
           [](const ProgramShape& p) {
@@ -535,21 +555,14 @@ PrimitiveType ElementTypeOfArgument(nb::handle type) {
 Shape ShapeForTarget(const Shape& shape, const std::string& target) {
   const TpuGeneration generation = GenerationOrThrow(target);
   Shape result = shape;
-  ThrowUnlessOk(
-      ShapeUtil::ForEachMutableLeafShapeWithStatus(&result, [&](Shape* leaf, const ShapeIndex&) -> absl::Status {
-        if (!leaf->IsArray() || (leaf->has_layout() && !leaf->layout().tiles().empty())) return absl::OkStatus();
-        absl::StatusOr<Layout> layout = ChooseTpuLayout(*leaf, generation);
-        if (!layout.ok()) return layout.status();
-        *leaf->mutable_layout() = *std::move(layout);
-        return absl::OkStatus();
-      }));
+  ThrowUnlessOk(SetTpuLayouts(generation, &result));
   return result;
 }
 
 Shape ShapeOfArgument(nb::handle shape) {
   if (nb::isinstance<Shape>(shape)) return nb::cast<Shape>(shape);
   if (nb::isinstance<nb::str>(shape)) return ParseShapeText(nb::cast<std::string>(shape), /*strict=*/false);
-  ThrowTypeError("a shape must be a kashi.Shape, or its text");
+  ThrowTypeError(absl::StrCat("a shape must be a kashi.Shape, or its text, not ", TypeNameOf(shape)));
 }
 
 void BindShapes(nb::module_& m) {

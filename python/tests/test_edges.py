@@ -2,6 +2,7 @@
 import copy
 import gzip
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -43,7 +44,7 @@ def test_what_is_no_array():
     with pytest.raises(ValueError, match="released memoryview"):
         kashi.untile(released, kashi.Shape("f32[2]"))
     for nothing, name in ((None, "NoneType"), (print, "builtin_function_or_method"), (program, "Program")):
-        with pytest.raises(TypeError, match=f"a .*{name} is no array"):
+        with pytest.raises(TypeError, match=f"a .*{name} is not an array"):
             program.run(x, nothing)
     with pytest.raises(TypeError, match="array of object"):
         program.run(x, [1.0, None])
@@ -279,3 +280,69 @@ def test_forked_children_run_programs():
     process = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, check=False,
                              env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
     assert process.returncode == 0, process.stderr
+
+
+def test_wrong_arguments_say_what_is_taken():
+    module = kashi.parse(TEXT)
+    for call, message in (
+        (lambda: kashi.Shape((2, 3)), r"takes the text of a shape, such as 'f32\[2,3\]' .*, not tuple"),
+        (lambda: kashi.Shape(kashi.Shape("f32[2]")), "takes the text of a shape, .*, not .*Shape"),
+        (lambda: kashi.ProgramShape(3), "takes a text, such as .*, not int"),
+        (lambda: kashi.compile(TEXT), r"kashi.compile\(\) takes a kashi.Module, which kashi.parse\(\) makes, not str"),
+        (lambda: kashi.evaluate(TEXT), r"kashi.evaluate\(\) takes a kashi.Module"),
+        (lambda: kashi.evaluate_on_devices(None, []), r"kashi.evaluate_on_devices\(\) takes a kashi.Module"),
+        (lambda: kashi.compile(module, engine=3), "`engine` is 'cpu', 'evaluator' or None, not int"),
+        (lambda: module.memory(5), "`target` is a name, such as 'v5e', or None, not int"),
+        (lambda: module.for_target(None), "`target` is the name of a TPU generation, not NoneType"),
+        (lambda: kashi.Shape("f32[2]").for_target(b"v4"), "`target` is the name of a TPU generation, not bytes"),
+    ):
+        with pytest.raises(TypeError, match=message) as caught:
+            call()
+        assert "incompatible function arguments" not in str(caught.value)
+
+
+def test_unknown_names_list_the_known_ones():
+    module = kashi.parse(TEXT)
+    generations = " ".join(kashi.TPU_GENERATIONS)
+    for call, message in (
+        (lambda: module.memory("v9"), f"unknown target `v9`; the targets are: {generations} host gpu"),
+        (lambda: module.for_target("v9"), f"unknown TPU generation `v9`; the generations are: {generations}"),
+        (lambda: kashi.Shape("f32[2]").advice("v9"), f"the generations are: {generations}"),
+        (lambda: kashi.compile(module, engine="gpu"), "unknown engine `gpu`; the engines are: cpu evaluator"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_engine():
+    module = kashi.parse(TEXT)
+    assert kashi.compile(module, engine="evaluator").engine == "evaluator"
+    if kashi.HAS_COMPILED_ENGINE:
+        assert kashi.compile(module, engine="cpu").engine == kashi.compile(module).engine == "cpu"
+    else:
+        with pytest.raises(ValueError, match="engine 'cpu'"):
+            kashi.compile(module, engine="cpu")
+
+
+def test_version_is_that_of_the_project():
+    root = pathlib.Path(__file__).parents[2]
+    assert f'version = "{kashi.__version__}"' in (root / "python" / "pyproject.toml").read_text()
+    assert f"project(kashi VERSION {kashi.__version__} " in (root / "CMakeLists.txt").read_text()
+
+
+def test_memory_for_a_tpu_counts_its_tiles():
+    module = kashi.parse("HloModule m\nENTRY e {\n  x = f32[256,512,128,2] parameter(0)\n"
+                         "  ROOT y = f32[256,512,128,2] negate(x)\n}\n")
+    memory = module.memory("v5e")
+    assert memory["layouts_are_chosen"] and memory["peak_bytes"] == 16 << 30
+    assert memory["peak_bytes"] == module.for_target("v5e").memory("v5e")["peak_bytes"]
+    assert memory["buffers"][0]["shape"] == "f32[256,512,128,2]{3,2,1,0:T(8,128)}"
+    host = module.memory("host")
+    assert not host["layouts_are_chosen"] and host["peak_bytes"] == 256 << 20
+
+
+def test_counts_of_one_are_in_the_singular():
+    module = kashi.parse("HloModule m\nENTRY e {\n  ROOT x = f32[2] parameter(0)\n}\n")
+    assert repr(module) == "<kashi.Module m: 1 computation, 1 instruction>"
+    with pytest.raises(TypeError, match="takes 1 argument, got 0"):
+        kashi.compile(module).run()

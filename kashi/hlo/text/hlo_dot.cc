@@ -17,6 +17,7 @@
 
 namespace kashi {
 
+using internal::Count;
 using internal::WithThousands;
 namespace {
 
@@ -217,8 +218,7 @@ class DotWriter {
     say(count_hidden(instruction.users()), "user");
     for (const HloComputation* called : instruction.called_computations()) {
       if (IsShown(called)) continue;
-      absl::StrAppend(&text, "\ncalls ", called->name(), " (", WithThousands(called->instruction_count()),
-                      called->instruction_count() == 1 ? " instruction)" : " instructions)");
+      absl::StrAppend(&text, "\ncalls ", called->name(), " (", Count(called->instruction_count(), "instruction"), ")");
     }
     return text;
   }
@@ -261,7 +261,7 @@ HloDot HloModuleToDot(const HloModule& module, const HloDotOptions& options) {
   result.wanted = selection.offered();
   std::string note;
   if (result.shown < result.wanted) {
-    note = absl::StrCat(WithThousands(result.shown), " of ", WithThousands(result.wanted), " instructions");
+    note = absl::StrCat(WithThousands(result.shown), " of ", Count(result.wanted, "instruction"));
   }
   result.text = DotWriter(module, selection.shown()).Write(note);
   return result;

@@ -11,6 +11,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/math.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/plan/axes.h"
 
 namespace kashi::internal {
@@ -225,14 +226,14 @@ BlockRuns BlocksPlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void BlocksPlan::Print(const TaskGrid& grid, const PlanContext& context, std::string* text) const {
-  absl::StrAppend(text, " of ", grid.rows.block(), " rows x ", grid.columns.block(), " columns of ", element_bytes,
-                  " bytes");
+  absl::StrAppend(text, " of ", Count(grid.rows.block(), "row"), " x ", Count(grid.columns.block(), "column"), " of ",
+                  Count(element_bytes, "byte"));
   if (!shuffle.empty()) absl::StrAppend(text, ", shuffled");
-  if (dense_columns > 1) absl::StrAppend(text, ", ", dense_columns, " columns in one run");
+  if (dense_columns > 1) absl::StrAppend(text, ", ", Count(dense_columns, "column"), " in one run");
   if (streamed_transpose != nullptr) absl::StrAppend(text, ", line by line");
   if (line_tiles != nullptr) absl::StrAppend(text, ", in tiles of whole lines");
   for (const Groups& groups : {context.from_groups, context.to_groups}) {
-    if (groups.any()) absl::StrAppend(text, ", groups of ", groups.packed, " as ", groups.padded, " bytes");
+    if (groups.any()) absl::StrAppend(text, ", groups of ", groups.packed, " as ", Count(groups.padded, "byte"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/math.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/plan/axes.h"
 
@@ -128,7 +129,7 @@ BlockRuns ConvertPlan::Runs(const TaskGrid& grid, const PlanContext& context) co
 }
 
 void ConvertPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", grid.columns.extent, " elements");
+  absl::StrAppend(text, " of ", Count(grid.columns.extent, "element"));
 }
 
 }  // namespace kashi::internal

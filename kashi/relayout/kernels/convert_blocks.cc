@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/math.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/kernels/convert.h"
 #include "kashi/relayout/kernels/nibble_words.h"
 #include "kashi/relayout/plan/axes.h"
@@ -76,12 +77,12 @@ BlockRuns ConvertBlocksPlan::Runs(const TaskGrid& grid, const PlanContext& conte
 }
 
 void ConvertBlocksPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", grid.rows.block(), " rows x ", grid.columns.block(), " columns of ", element_bytes,
-                  " bytes");
+  absl::StrAppend(text, " of ", Count(grid.rows.block(), "row"), " x ", Count(grid.columns.block(), "column"), " of ",
+                  Count(element_bytes, "byte"));
   if (words != NibbleWords::kNone) {
     absl::StrAppend(text, ", words of ", words == NibbleWords::kOfTarget ? "rows" : "columns");
   }
-  if (dense_columns > 1) absl::StrAppend(text, ", ", dense_columns, " columns in one run");
+  if (dense_columns > 1) absl::StrAppend(text, ", ", Count(dense_columns, "column"), " in one run");
 }
 
 }  // namespace kashi::internal

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/plan/axes.h"
 
 namespace kashi::internal {
@@ -59,8 +60,9 @@ BlockRuns ExchangePlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void ExchangePlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", grid.columns.extent, " words of ", sources.extent, " x ", element_bytes, " bytes, ",
-                  targets.extent, " rows of them, ", grid.rows.block(), " at a time");
+  absl::StrAppend(text, " of ", Count(grid.columns.extent, "word"), " of ", sources.extent, " x ",
+                  Count(element_bytes, "byte"), ", ", Count(targets.extent, "row"), " of them, ", grid.rows.block(),
+                  " at a time");
 }
 
 }  // namespace kashi::internal

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/math.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/kernels/scratch.h"
 #include "kashi/relayout/plan/axes.h"
@@ -204,8 +205,9 @@ BlockRuns InterleavePlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void InterleavePlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", rows, " rows x ", grid.columns.block(), " columns of ", element_bytes, " bytes",
-                  is_back ? " in one run, " : ", ", grid.rows.block() / rows, " at a time");
+  absl::StrAppend(text, " of ", Count(rows, "row"), " x ", Count(grid.columns.block(), "column"), " of ",
+                  Count(element_bytes, "byte"), is_back ? " in one run, " : ", ", grid.rows.block() / rows,
+                  " at a time");
 }
 
 }  // namespace kashi::internal

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/plan/axes.h"
 
@@ -81,7 +82,7 @@ int64_t RowsPlan::TaskBytes(const TaskGrid& grid, const PlanContext&) const { re
 BlockRuns RowsPlan::Runs(const TaskGrid&, const PlanContext&) const { return {row_bytes, row_bytes}; }
 
 void RowsPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", row_bytes, " bytes, ", grid.rows.block(), " at a time");
+  absl::StrAppend(text, " of ", Count(row_bytes, "byte"), ", ", grid.rows.block(), " at a time");
 }
 
 }  // namespace kashi::internal

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/kernels/scratch.h"
 #include "kashi/relayout/plan/axes.h"
@@ -96,8 +97,9 @@ BlockRuns TailsPlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void TailsPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", grid.columns.extent, " words of ", word_elements, " x ", element_bytes,
-                  " bytes, of which ", elements.extent, " are elements, ", grid.rows.block(), " at a time");
+  absl::StrAppend(text, " of ", Count(grid.columns.extent, "word"), " of ", word_elements, " x ",
+                  Count(element_bytes, "byte"), " with ", Count(elements.extent, "element"), ", ", grid.rows.block(),
+                  " at a time");
 }
 
 }  // namespace kashi::internal

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/text.h"
 #include "kashi/relayout/plan/axes.h"
 
 namespace kashi::internal {
@@ -101,8 +102,8 @@ int64_t Strips::Count() const {
 }
 
 std::string Strips::ToString() const {
-  std::string text =
-      absl::StrCat(Count(), " strips of ", bytes, " bytes by way of scratch memory, non-temporal stores:\n");
+  std::string text = absl::StrCat(Count(), " strips of ", internal::Count(bytes, "byte"),
+                                  " by way of scratch memory, non-temporal stores:\n");
   for (size_t i = 0; i < boxes.size(); ++i) {
     absl::StrAppend(&text, "box ", boxes[i].ToString(), "\n  in each strip ", parts[i].ToString(), "\n");
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "kashi/base/text.h"
 #include "kashi/stablehlo/bytecode/byte_cursor.h"
 #include "kashi/stablehlo/bytecode/bytecode_file.h"
 #include "kashi/stablehlo/bytecode/entries.h"
@@ -319,16 +320,17 @@ void OperationReader::ReadRegions(Operation* operation, const Header& header) {
 
 void OperationReader::CheckCounts(const Operation& operation, const OperationRow& row, size_t begin) {
   const auto fail = [&](size_t count, absl::string_view what, absl::string_view expected) {
-    bytes_.Fail(begin, absl::StrCat(operation.name, " has ", count, " ", what, ", expected ", expected));
+    bytes_.Fail(begin, absl::StrCat(operation.name, " has ", internal::Count(static_cast<int64_t>(count), what),
+                                    ", expected ", expected));
   };
   if (!row.operands.Allows(operation.operands.size())) {
-    return fail(operation.operands.size(), "operands", row.operands.names.empty() ? "none" : row.operands.names);
+    return fail(operation.operands.size(), "operand", row.operands.names.empty() ? "none" : row.operands.names);
   }
   if (!row.results.Allows(operation.results.size())) {
-    return fail(operation.results.size(), "results", row.results.names.empty() ? "none" : row.results.names);
+    return fail(operation.results.size(), "result", row.results.names.empty() ? "none" : row.results.names);
   }
   if (row.regions >= 0 && operation.regions.size() != static_cast<size_t>(row.regions)) {
-    fail(operation.regions.size(), "regions", absl::StrCat(row.regions));
+    fail(operation.regions.size(), "region", absl::StrCat(row.regions));
   }
 }
 

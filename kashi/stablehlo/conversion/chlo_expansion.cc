@@ -9,6 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/stablehlo/conversion/chlo_functions.h"
@@ -292,7 +293,8 @@ absl::StatusOr<HloInstruction*> ExpandChlo(const Operation& operation, absl::Spa
   const ChloRow* const row = FindChloRow(operation.name);
   if (row == nullptr) return Unimplemented("no form in HLO is known for %s", operation.name);
   if (static_cast<int>(operands.size()) != row->operands) {
-    return InvalidArgument("%s has %d operands, but needs %d", operation.name, operands.size(), row->operands);
+    return InvalidArgument("%s has %s, but needs %d", operation.name,
+                           internal::Count(static_cast<int64_t>(operands.size()), "operand"), row->operands);
   }
   ChloCall call = {operation, {operands.begin(), operands.end()}, result_shape, add};
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const result, row->expand(*row, call));

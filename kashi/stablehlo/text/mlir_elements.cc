@@ -8,12 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/base/text.h"
 #include "kashi/stablehlo/program/attribute_access.h"
 #include "kashi/stablehlo/program/type_text.h"
 #include "kashi/stablehlo/text/mlir_numbers.h"
 #include "kashi/stablehlo/text/mlir_reader.h"
 
 namespace kashi::stablehlo {
+
 namespace {
 
 PrimitiveType NumberType(const Type& tensor) {
@@ -83,7 +85,8 @@ class ElementScanner {
 
  private:
   std::string WrongCount(const absl::InlinedVector<int64_t, 8>& counts) const {
-    return absl::StrCat(counts.back(), " elements where the type has ", type_.dimensions[counts.size() - 1]);
+    return absl::StrCat(internal::Count(counts.back(), "element"), " where the type has ",
+                        type_.dimensions[counts.size() - 1]);
   }
   char Peek() {
     while (at_ < text_.size() &&
@@ -175,7 +178,8 @@ bool MlirReader::ParseElements(absl::string_view literal, size_t begin, Attribut
   const int64_t count = *ElementCount(type);
   const int64_t found = static_cast<int64_t>(scanner.bytes().size() / scanner.element_bytes());
   if (found != count && found != 1) {
-    return Error(begin, begin + literal.size(), absl::StrCat(found, " elements for a tensor of ", count));
+    return Error(begin, begin + literal.size(),
+                 absl::StrCat(internal::Count(found, "element"), " for a tensor of ", count));
   }
   attribute->is_splat = count > 1 && (found == 1 || AllEqual(scanner.bytes(), scanner.element_bytes()));
   absl::string_view bytes = scanner.bytes();
@@ -207,7 +211,10 @@ bool MlirReader::ParseHexElements(absl::string_view digits, size_t begin, Attrib
   const size_t element = static_cast<size_t>(ElementBytes(*attribute->type->types[0]));
   const bool fits =
       element != 0 && (size == element || size / element == static_cast<size_t>(count)) && size % element == 0;
-  if (!fits) return Error(begin, begin + 2, absl::StrCat(size, " bytes for a tensor of ", count, " elements"));
+  if (!fits)
+    return Error(begin, begin + 2,
+                 absl::StrCat(internal::Count(static_cast<int64_t>(size), "byte"), " for a tensor of ",
+                              internal::Count(count, "element")));
   attribute->is_splat = count > 1 && (size == element || AllEqual(text, element));
   attribute->text = attribute->is_splat ? text.substr(0, element) : count == 0 ? absl::string_view() : text;
   return true;

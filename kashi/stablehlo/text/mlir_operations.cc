@@ -6,11 +6,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "kashi/base/text.h"
 #include "kashi/stablehlo/program/type_text.h"
 #include "kashi/stablehlo/text/mlir_reader.h"
 #include "kashi/stablehlo/text/pretty_forms.h"
 
 namespace kashi::stablehlo {
+
 namespace {
 
 constexpr absl::string_view kReadableDialects[] = {"builtin",     "func", "stablehlo", "chlo",   "check",
@@ -81,11 +83,12 @@ bool MlirReader::ReadOperand(OperationDraft* draft) {
     if (!ReadInt(&index)) return false;
   }
   if (index < 0 || index >= entry->count) {
-    return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", entry->count, " results"));
+    return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", internal::Count(entry->count, "result")));
   }
   if (!has_index && entry->count != 1) {
-    return Error(begin, cursor_.offset(),
-                 absl::StrCat("%", name, " has ", entry->count, " results: say which, %", name, "#0"));
+    return Error(
+        begin, cursor_.offset(),
+        absl::StrCat("%", name, " has ", internal::Count(entry->count, "result"), ": say which, %", name, "#0"));
   }
   draft->operands.push_back(entry->first + index);
   return true;
@@ -102,7 +105,8 @@ bool MlirReader::ReadOperands(char close, OperationDraft* draft) {
 bool MlirReader::CheckOperandTypes(absl::Span<const Type* const> types, const OperationDraft& draft, size_t begin) {
   if (types.size() != draft.operands.size()) {
     return Error(begin, cursor_.offset(),
-                 absl::StrCat(types.size(), " types for ", draft.operands.size(), " operands"));
+                 absl::StrCat(internal::Count(static_cast<int64_t>(types.size()), "type"), " for ",
+                              internal::Count(static_cast<int64_t>(draft.operands.size()), "operand")));
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (SameType(*types[i], *draft.operands[i]->type)) continue;
@@ -247,23 +251,24 @@ bool MlirReader::Finish(OperationDraft* draft, absl::Span<const ResultName> name
 bool MlirReader::CheckCounts(const OperationDraft& draft) {
   if (draft.row == nullptr) return true;
   const auto fail = [&](size_t count, absl::string_view what, absl::string_view expected) {
-    return Error(
-        draft.begin, draft.end,
-        absl::StrCat(draft.name, " has ", count, " ", what, ", expected ", expected.empty() ? "none" : expected));
+    return Error(draft.begin, draft.end,
+                 absl::StrCat(draft.name, " has ", internal::Count(static_cast<int64_t>(count), what), ", expected ",
+                              expected.empty() ? "none" : expected));
   };
   const OperationRow& row = *draft.row;
-  if (!row.operands.Allows(draft.operands.size())) return fail(draft.operands.size(), "operands", row.operands.names);
+  if (!row.operands.Allows(draft.operands.size())) return fail(draft.operands.size(), "operand", row.operands.names);
   if (!row.results.Allows(draft.result_types.size())) {
-    return fail(draft.result_types.size(), "results", row.results.names);
+    return fail(draft.result_types.size(), "result", row.results.names);
   }
   const bool regions_fit = row.regions < 0 || draft.regions.size() == static_cast<size_t>(row.regions);
-  return regions_fit || fail(draft.regions.size(), "regions", absl::StrCat(row.regions));
+  return regions_fit || fail(draft.regions.size(), "region", absl::StrCat(row.regions));
 }
 
 bool MlirReader::DefineResults(Operation* operation, absl::Span<const ResultName> names) {
   const int64_t results = static_cast<int64_t>(operation->results.size());
   if (names.empty()) {
-    return results == 0 || Error(operation->begin, operation->end, absl::StrCat(results, " results without a name"));
+    return results == 0 ||
+           Error(operation->begin, operation->end, absl::StrCat(internal::Count(results, "result"), " without a name"));
   }
   int64_t at = 0;
   for (const ResultName& name : names) {
@@ -275,7 +280,7 @@ bool MlirReader::DefineResults(Operation* operation, absl::Span<const ResultName
     at += name.count;
   }
   return at == results || Error(names.front().offset, names.front().offset + 1 + names.front().name.size(),
-                                absl::StrCat(at, " names for ", results, " results"));
+                                absl::StrCat(internal::Count(at, "name"), " for ", internal::Count(results, "result")));
 }
 
 // ---- Regions --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "kashi/base/text.h"
 #include "kashi/stablehlo/program/type_text.h"
 #include "kashi/stablehlo/text/mlir_numbers.h"
 #include "kashi/stablehlo/text/mlir_reader.h"
@@ -187,7 +188,8 @@ bool MlirReader::ReadBounds(Type* type) {
   if (!Expect('>', "after bounds")) return false;
   if (bounds.size() != type->dimensions.size()) {
     return Error(begin, cursor_.offset(),
-                 absl::StrCat(bounds.size(), " bounds for ", type->dimensions.size(), " dimensions"));
+                 absl::StrCat(internal::Count(static_cast<int64_t>(bounds.size()), "bound"), " for ",
+                              internal::Count(static_cast<int64_t>(type->dimensions.size()), "dimension")));
   }
   type->bounds = program_.CopyArray<int64_t>(bounds);
   return true;

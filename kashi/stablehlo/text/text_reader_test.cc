@@ -215,7 +215,7 @@ TEST(TextReaderElements, Resources) {
 }
 
 TEST(TextReaderElements, ListsOfAnotherShape) {
-  ExpectError("%0 = stablehlo.constant dense<[1]> : tensor<4xi32>", "1 elements where the type has 4");
+  ExpectError("%0 = stablehlo.constant dense<[1]> : tensor<4xi32>", "1 element where the type has 4");
   ExpectError("%0 = stablehlo.constant dense<[[1]]> : tensor<1xi32>", "more nested lists than the type has");
   ExpectError("%0 = stablehlo.constant dense<[1]> : tensor<1x1xi32>", "fewer nested lists than the type has");
   ExpectError("%0 = stablehlo.constant dense<[1,]> : tensor<1xi32>", "expected an element after `,`");
@@ -361,10 +361,10 @@ TEST(TextReaderErrors, PointAtTheToken) {
 }
 
 TEST(TextReaderErrors, Counts) {
-  ExpectError("%0 = stablehlo.add %a : tensor<4xf32>", "stablehlo.add has 1 operands, expected lhs, rhs");
-  ExpectError("stablehlo.custom_call @f(%a) : () -> ()", "0 types for 1 operands");
+  ExpectError("%0 = stablehlo.add %a : tensor<4xf32>", "stablehlo.add has 1 operand, expected lhs, rhs");
+  ExpectError("stablehlo.custom_call @f(%a) : () -> ()", "0 types for 1 operand");
   ExpectError("%0:2 = stablehlo.sine %a : tensor<4xf32>", "more names than results");
-  ExpectError("stablehlo.sine %a : tensor<4xf32>", "1 results without a name");
+  ExpectError("stablehlo.sine %a : tensor<4xf32>", "1 result without a name");
   ExpectError("%0 = \"stablehlo.while\"(%a) : (tensor<4xf32>) -> tensor<4xf32>", "has 0 regions, expected 2");
   ExpectError("%a = stablehlo.sine %a : tensor<4xf32>", "%a is defined already");
   ExpectError(
