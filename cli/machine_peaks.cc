@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "kashi/base/check.h"
 #include "kashi/base/parallel.h"
 #include "kashi/evaluator/matrix_product.h"
 
@@ -47,8 +48,9 @@ double MeasureDotGflops() {
   const std::vector<float> matrix(kSize * kSize, 1);
   std::vector<float> product(kSize * kSize);
   const double ns = FastestNs([&] {
-    MatrixProduct<float>({1, kSize, kSize, kSize}, {matrix.data(), 0, kSize, 1}, {matrix.data(), 0, kSize, 1},
-                         {product.data(), 0, kSize});
+    // Nothing stops it.
+    KASHI_CHECK_OK(MatrixProduct<float>({1, kSize, kSize, kSize}, {matrix.data(), 0, kSize, 1},
+                                        {matrix.data(), 0, kSize, 1}, {product.data(), 0, kSize}));
   });
   return 2.0 * kSize * kSize * kSize / ns;
 }

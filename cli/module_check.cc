@@ -82,7 +82,8 @@ void AddFindings(const ModuleFile& file, absl::Span<const HloFinding> findings, 
     answers->AddLine({{"file", file.name}, {"error", findings.front().message}, {"findings", std::move(list)}});
     return;
   }
-  for (const HloFinding& finding : findings.subspan(0, kMostShown)) PrintNote(internal::Printable(FindingText(file, finding)));
+  for (const HloFinding& finding : findings.subspan(0, kMostShown))
+    PrintNote(internal::Printable(FindingText(file, finding)));
   if (findings.size() <= kMostShown) return;
   PrintNote(absl::StrCat(file.name, ": and ", Count(findings.size() - kMostShown, "more error"), "\n"));
 }

@@ -184,10 +184,10 @@ void CheckOrder(absl::string_view text, int bytes) {
     for (size_t d = index.size(); d-- > 0; rest /= shape.dimensions(d)) index[d] = rest % shape.dimensions(d);
     std::memcpy(&expected[map.LogicalToPhysical(index) * bytes], &logical[i * bytes], bytes);
   }
-  order.Spread(logical.data(), bytes, physical.data());
+  ASSERT_TRUE(order.Spread(logical.data(), bytes, physical.data(), NeverStopped).ok());
   ASSERT_TRUE(physical == expected) << text << ", " << bytes << " bytes";
   std::vector<char> collected(logical.size());
-  order.Collect(physical.data(), bytes, collected.data());
+  ASSERT_TRUE(order.Collect(physical.data(), bytes, collected.data(), NeverStopped).ok());
   ASSERT_TRUE(collected == logical) << text << ", " << bytes << " bytes";
 }
 
