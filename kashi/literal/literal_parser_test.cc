@@ -195,8 +195,8 @@ TEST(LiteralParserTest, UnlistedElementsHaveABudget) {
 
 TEST(LiteralParserTest, ClaimedSizesTakeNoMemory) {
   EXPECT_EQ(Reprint("f32[1000000000000]", "{1}"),
-            "literal:1:3: error: expects 1000000000000 elements in the []th element, but sees 1");
-  EXPECT_THAT(Reprint("(f32[1000000],f32[100000000000])", "({1},{})"), HasSubstr("expects 1000000 elements"));
+            "literal:1:3: error: expects 1,000,000,000,000 elements in the []th element, but sees 1");
+  EXPECT_THAT(Reprint("(f32[1000000],f32[100000000000])", "({1},{})"), HasSubstr("expects 1,000,000 elements"));
 }
 
 TEST(LiteralParserTest, DeepTuplesAndManyDimensions) {

@@ -128,7 +128,7 @@ TEST(NpyTest, TypesThatNumPyLacks) {
   EXPECT_EQ(Read(file("int4", "\xff\x01")), "s4[2]{0} {-1, 1}");
   EXPECT_EQ(Read(file("|u1", "\x02\x01"), S("pred[2]")), "pred[2]{0} {1, 1}");
   EXPECT_THAT(Read(file("<V2", "\x80\x3f\x80\xbf")), HasSubstr("give the type"));
-  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), S("bf16[2]")), HasSubstr("holds f2[2], not bf16[2]"));
+  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), S("bf16[2]")), HasSubstr("holds f16[2], not bf16[2]"));
 }
 
 TEST(NpyTest, WhatIsExpectedMustBeThere) {
@@ -144,7 +144,7 @@ TEST(NpyTest, HostileFiles) {
   EXPECT_THAT(Read("\x93NUMPY"), HasSubstr("version 0"));
   EXPECT_THAT(Read(std::string("\x93NUMPY\x01\x00", 8)), HasSubstr("ends within its header"));
   EXPECT_THAT(Read(std::string("\x93NUMPY\x01\x00\xff\xff{", 11)),
-              HasSubstr("should have 65535 bytes, but the file ends after 1"));
+              HasSubstr("should have 65,535 bytes, but the file ends after 1"));
   const std::string good = Written(L("f32[3]", "{1,2,3}"));
   EXPECT_THAT(Read(good.substr(0, good.size() - 1)), HasSubstr("has 11 bytes"));
   EXPECT_THAT(Read(good + "x"), HasSubstr("has 13 bytes"));

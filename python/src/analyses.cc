@@ -182,7 +182,7 @@ void BindAnalyses(nb::module_& m) {
                        ">>> [(row['rule'], row['line']) for row in m.verify()][0]\n('result shape', 4)"));
   add("for_target",
       nb::cpp_function(
-          ModuleForTarget, nb::is_method(), nb::name("for_target"), nb::scope(module), nb::arg("target"),
+          ModuleForTarget, nb::is_method(), nb::name("for_target"), nb::scope(module), nb::arg("target").none(),
           nb::sig("def for_target(self, target: str) -> Module"),
           "A copy in which each array without tiles has the layout that a TPU of this generation chooses.\n"
           "For programs before XLA's compiler, whose arrays have none.\n\n"

@@ -526,7 +526,7 @@ void BindCompile(nb::module_& m) {
         }
         return program.release();
       },
-      nb::arg("module"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
+      nb::arg("module").none(), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
       nb::arg("engine").none() = nb::none(), nb::rv_policy::take_ownership,
       nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE
               " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None) -> Program"),
@@ -556,16 +556,15 @@ void BindEvaluate(nb::module_& m) {
         const ModuleRef& ref = ModuleOfArgument(module, "evaluate");
         return Program(*ref.state->module, false, custom_calls).RunObserved(ref, arguments, observer);
       },
-      nb::arg("module"), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
+      nb::arg("module").none(), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
       nb::arg("custom_calls").none() = nb::none(),
       nb::sig("def evaluate(module: Module, *arguments: object, "
               "observer: collections.abc.Callable[[Instruction, typing.Any], object] | None = None, "
               "custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> typing.Any"),
       "The result of the program by the evaluator, in IEEE arithmetic. Arguments and result are those of Program.run,\n"
       "`custom_calls` those of compile().\n\n"
-      "observer(instruction, value) is called after each instruction of the entry and of what it calls, but for those "
-      "on\n"
-      "scalars (of a reduce, say). Its exceptions end the run.\n\n"
+      "observer(instruction, value) is called after each instruction of the entry and of what it calls, but for those\n"
+      "on scalars (of a reduce, say). Its exceptions end the run.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[] parameter(0)\\n  ROOT y = f32[] "
       "exponential(x)\\n}')\n"
@@ -578,7 +577,8 @@ void BindEvaluate(nb::module_& m) {
         return Program(*ModuleOfArgument(module, "evaluate_on_devices").state->module, false, custom_calls)
             .RunOnDevices(arguments_of_devices, nb::none());
       },
-      nb::arg("module"), nb::arg("arguments_of_devices"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
+      nb::arg("module").none(), nb::arg("arguments_of_devices"), nb::kw_only(),
+      nb::arg("custom_calls").none() = nb::none(),
       nb::sig("def evaluate_on_devices(module: Module, arguments_of_devices: object, *, "
               "custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> list"),
       "The results of all devices by the evaluator. See Program.run_on_devices, and compile() for `custom_calls`.\n\n"

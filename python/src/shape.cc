@@ -419,7 +419,7 @@ void BindShapeMethods(nb::class_<Shape>& shape) {
           [](const Shape& shape, nb::handle target) {
             return ShapeForTarget(shape, TextOfArgument(target, "`target` is the name of a TPU generation"));
           },
-          nb::arg("target"), nb::sig("def for_target(self, target: str) -> Shape"),
+          nb::arg("target").none(), nb::sig("def for_target(self, target: str) -> Shape"),
           "The shape with the tiles that the TPU generation ('v2' … 'tpu7x') chooses for arrays without tiles.\n\n"
           ">>> kashi.Shape('bf16[5,7]').for_target('v4')\nShape('bf16[5,7]{1,0:T(8,128)(2,1)}')")
       .def("advice", AdviceOn, nb::arg("target").none() = nb::none(),
@@ -471,7 +471,7 @@ void BindShape(nb::module_& m) {
                 "and sizes, Shape.of() an array)";
             new (self) Shape(ParseShapeText(TextOfArgument(text, kWanted), strict));
           },
-          nb::arg("text"), nb::kw_only(), nb::arg("strict") = false,
+          nb::arg("text").none(), nb::kw_only(), nb::arg("strict") = false,
           nb::sig("def __init__(self, text: str, *, strict: bool = False) -> None"))
       .def_static("array", MakeArray, nb::arg("element_type"), nb::arg("dimensions"),
                   nb::arg("layout").none() = nb::none(),
@@ -506,7 +506,7 @@ void BindProgramShape(nb::module_& m) {
             constexpr char kWanted[] = "kashi.ProgramShape() takes a text, such as '(x: f32[2]) -> f32[]'";
             new (self) ProgramShape(ParsedOrThrow(ParseProgramShape(TextOfArgument(text, kWanted))));
           },
-          nb::arg("text"), nb::sig("def __init__(self, text: str) -> None"))
+          nb::arg("text").none(), nb::sig("def __init__(self, text: str) -> None"))
       .def_prop_ro(
           "parameters",
           [](const ProgramShape& p) {
