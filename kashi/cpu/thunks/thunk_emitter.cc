@@ -94,7 +94,8 @@ class ThunkEmitter {
     if (text_ == nullptr) return;
     absl::StrAppend(text_, std::string(2 * depth_, ' '), what);
     for (size_t i = first; i < parts_.pointers.size(); ++i) {
-      absl::StrAppend(text_, i == static_cast<size_t>(first) ? "  " : ", ", parts_.TextOf(parts_.pointers[i]));
+      absl::StrAppend(text_, i == static_cast<size_t>(first) ? "  " : ", ",
+                      ThunkProgramParts::TextOf(parts_.pointers[i], slots_.frame_arrays()));
     }
     absl::StrAppend(text_, "\n");
   }

@@ -46,7 +46,7 @@ void AddArrayShapes(const Shape& shape, std::vector<DenseShape>* shapes) {
 
 }  // namespace
 
-std::string ThunkProgramParts::TextOf(const Place& place) const {
+std::string ThunkProgramParts::TextOf(const Place& place, absl::Span<const FrameArray> frame_arrays) {
   static constexpr const char* kHomes[] = {"frame+", "argument ", "result ", "constant "};
   const int64_t number = place.home == Home::kFrame ? frame_arrays[place.number].offset : place.number;
   return absl::StrCat(kHomes[static_cast<int>(place.home)], number);

@@ -60,7 +60,8 @@ struct ThunkProgramParts {
   bool flush_denormals = false;
 
   // "frame+64", "argument 0".
-  std::string TextOf(const Place& place) const;
+  std::string TextOf(const Place& place) const { return TextOf(place, frame_arrays); }
+  static std::string TextOf(const Place& place, absl::Span<const FrameArray> frame_arrays);
 };
 
 class ThunkProgram : public CompiledStep, public CompiledCall {
