@@ -18,25 +18,25 @@ namespace {
 constexpr absl::string_view kComputations = R"(HloModule m
 set { old = f32[] parameter(0)
   ROOT new = f32[] parameter(1) }
-less { s1 = (s32[], f32[9]) parameter(0)
-  i1 = s32[] get-tuple-element(s1), index=0
+less { state1 = (s32[], f32[9]) parameter(0)
+  i1 = s32[] get-tuple-element(state1), index=0
   n1 = s32[] constant(5)
   ROOT c1 = pred[] compare(i1, n1), direction=LT }
-step { s2 = (s32[], f32[9]) parameter(0)
-  i2 = s32[] get-tuple-element(s2), index=0
-  y2 = f32[9] get-tuple-element(s2), index=1
+step { state2 = (s32[], f32[9]) parameter(0)
+  i2 = s32[] get-tuple-element(state2), index=0
+  y2 = f32[9] get-tuple-element(state2), index=1
   one2 = s32[] constant(1)
   j2 = s32[] add(i2, one2)
   z2 = f32[9] negate(y2)
   ROOT t2 = (s32[], f32[9]) tuple(j2, z2) }
-keep { s3 = (s32[], f32[9]) parameter(0)
-  i3 = s32[] get-tuple-element(s3), index=0
-  y3 = f32[9] get-tuple-element(s3), index=1
+keep { state3 = (s32[], f32[9]) parameter(0)
+  i3 = s32[] get-tuple-element(state3), index=0
+  y3 = f32[9] get-tuple-element(state3), index=1
   one3 = s32[] constant(1)
   j3 = s32[] add(i3, one3)
   ROOT t3 = (s32[], f32[9]) tuple(j3, y3) }
-half { s4 = f32[9] parameter(0)
-  ROOT h4 = f32[9] negate(s4) }
+half { state4 = f32[9] parameter(0)
+  ROOT h4 = f32[9] negate(state4) }
 draw { low = f32[] constant(0)
   high = f32[] constant(1)
   ROOT drawn = f32[9] rng(low, high), distribution=rng_uniform }
@@ -76,7 +76,7 @@ TEST(InPlaceOrderTest, PutsReadsBeforeTheUpdate) {
   v = f32[] reshape(r)
   ROOT b = f32[9] scatter(a, i, v))",
                                  kScatter)),
-            "r v a b\na: operand 0 in place\nb: operand 0 in place\n");
+            "r a v b\na: operand 0 in place\nb: operand 0 in place\n");
 }
 
 TEST(InPlaceOrderTest, KeepsAnOrderThatIsGoodAlready) {
