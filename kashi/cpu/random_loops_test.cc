@@ -24,6 +24,7 @@ class LoopWriter {
     rows_ = kRows[Below(16) == 0 ? 3 : Below(3)];
     row_size_ = Below(3) == 0 ? (Below(2) == 0 ? 3 : 70) : 0;
     if (rows_ == 20000) row_size_ = 0;
+    sorts_ = Below(2) == 0;
     row_ = row_size_ == 0 ? "s32[]" : absl::StrCat("s32[", row_size_, "]");
     array_ = row_size_ == 0 ? absl::StrCat("s32[", rows_, "]") : absl::StrCat("s32[", rows_, ",", row_size_, "]");
     state_ = absl::StrCat("(s32[], ", array_, ", ", array_, ", ", row_, ")");
@@ -213,15 +214,18 @@ class LoopWriter {
     AddElementsOf(scope, Add(scope, state_, absl::StrCat("while(", begin, "), ", WriteLoop(1 + Below(4), depth + 1))));
   }
 
-  // An operation that compiled loops do not have: the loop runs as thunks, or in the evaluator.
-  void AddSort(Scope* scope) {
-    const std::string value = Choose(scope->values);
-    if (row_size_ == 0) return;
-    scope->values.push_back(Add(scope, row_, absl::StrCat("sort(", value, "), dimensions={0}, to_apply=less")));
+  // One more than the index, by an operation that native loops do not have: the loop runs as thunks, or in the evaluator.
+  std::string NextBySort(Scope* scope, const std::string& next) {
+    const std::string part = Add(scope, "s32[1]", absl::StrCat("reshape(", next, ")"));
+    const std::string more = Add(scope, "s32[1]", absl::StrCat("add(", part, ", ", part, ")"));
+    const std::string both = Add(scope, "s32[2]", absl::StrCat("concatenate(", more, ", ", part, "), dimensions={0}"));
+    const std::string sorted = Add(scope, "s32[2]", absl::StrCat("sort(", both, "), dimensions={0}, to_apply=less"));
+    const std::string least = Add(scope, "s32[1]", absl::StrCat("slice(", sorted, "), slice={[0:1]}"));
+    return Add(scope, "s32[]", absl::StrCat("reshape(", least, ")"));
   }
 
   void AddOperation(Scope* scope, int depth) {
-    switch (Below(depth < 2 ? 13 : 11)) {
+    switch (Below(depth < 2 ? 12 : 10)) {
       case 0:
       case 1:
       case 2:
@@ -238,13 +242,18 @@ class LoopWriter {
       case 9:
         return AddAlias(scope);
       case 10:
-        if (Below(4) == 0) AddSort(scope);
-        return;
-      case 11:
         return AddConditional(scope, depth);
       default:
         return AddInnerLoop(scope, depth);
     }
+  }
+
+  // The last line is the root. Returns the name.
+  std::string EndComputation(std::string text) {
+    text.insert(text.rfind("\n  ", text.size() - 2) + 3, "ROOT ");
+    const std::string name = absl::StrCat("computation", ++names_);
+    absl::StrAppend(&computations_, name, " {\n", text, "}\n");
+    return name;
   }
 
   // state -> state; the index is kept, or one more. Returns the name.
@@ -258,11 +267,13 @@ class LoopWriter {
     if (Below(2) == 0) std::swap(scope.arrays[0], scope.arrays[1]);
     for (int k = 0; k < operations; ++k) AddOperation(&scope, depth);
     std::string next = i;
-    if (is_body) next = Add(&scope, "s32[]", absl::StrCat("add(", i, ", ", Add(&scope, "s32[]", "constant(1)"), ")"));
-    const std::string root = TupleOf(&scope, next);
-    const std::string name = absl::StrCat("computation", ++names_);
-    absl::StrAppend(&computations_, name, " {\n", scope.text, "  ROOT root.", name, " = ", state_, " opt-barrier(",
-                    root, ")\n}\n");
+    if (is_body) {
+      next = Add(&scope, "s32[]", absl::StrCat("add(", i, ", ", Add(&scope, "s32[]", "constant(1)"), ")"));
+      if (depth == 0 && sorts_) next = NextBySort(&scope, next);
+    }
+    std::string root = TupleOf(&scope, next);
+    if (Below(4) == 0) root = Add(&scope, state_, absl::StrCat("opt-barrier(", root, ")"));
+    const std::string name = EndComputation(scope.text);
     return name;
   }
 
@@ -283,14 +294,13 @@ class LoopWriter {
           Add(&scope, "pred[]", absl::StrCat("compare(", scope.values.back(), ", ", large, "), direction=LT"));
       goes_on = Add(&scope, "pred[]", absl::StrCat("and(", goes_on, ", ", is_small, ")"));
     }
-    const std::string name = absl::StrCat("computation", ++names_);
-    absl::StrAppend(&computations_, name, " {\n", scope.text, "  ROOT root.", name, " = pred[] copy(", goes_on,
-                    ")\n}\n");
+    const std::string name = EndComputation(scope.text);
     return absl::StrCat("condition=", name, ", body=", body);
   }
 
   std::mt19937 random_;
   int rows_, row_size_;  // row_size_ 0: rows are scalars
+  bool sorts_;           // the outer loop cannot be native
   std::string row_, array_, state_;
   std::string computations_;
   int names_ = 0;

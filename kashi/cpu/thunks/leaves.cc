@@ -1,6 +1,7 @@
 #include "kashi/cpu/thunks/leaves.h"
 
 #include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/in_place_order.h"
 
@@ -47,6 +48,9 @@ bool HasFixedLeaves(const ComputationPlanStep& step) {
 }
 
 bool KeepsElements(const HloInstruction& instruction) {
+  if (instruction.opcode() == HloOpcode::kOptimizationBarrier) {
+    return ShapeUtil::Compatible(instruction.shape(), instruction.operand(0)->shape());
+  }
   return (instruction.opcode() == HloOpcode::kReshape || instruction.opcode() == HloOpcode::kCopy) &&
          instruction.shape().IsArray() &&
          instruction.shape().element_type() == instruction.operand(0)->shape().element_type();

@@ -27,7 +27,7 @@ std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape);
 // thunks compares the shapes itself.
 bool HasFixedLeaves(const ComputationPlanStep& step);
 
-// Whether the instruction only gives its operand another shape: its elements stay as they are.
+// Whether the instruction only gives its operand another shape or name: its elements stay as they are.
 bool KeepsElements(const HloInstruction& instruction);
 
 // Which leaf of the root a leaf of an instruction becomes. Leaves that become none are missing; of one that becomes
