@@ -154,7 +154,7 @@ TEST(StepSimulationTest, CallsThatMultiplyEndWithAnError) {
   SimulationOptions options;
   options.most_instructions = 10000;
   EXPECT_EQ(Error(absl::Substitute(kModule, computations, "  c = f32[4] call(x), to_apply=call100\n"), options),
-            "more than 10000 instructions would run");
+            "more than 10,000 instructions would run");
 }
 
 TEST(TripCountTest, ReadsBackendConfigs) {

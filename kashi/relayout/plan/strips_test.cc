@@ -48,7 +48,7 @@ std::string PlanOf(PrimitiveType type, const Index& sizes, const TileList& from,
 TEST(Strips, OfRaggedRowsOnly) {
   const TileList pairs = {{8, 128}, {2, 1}};
   const std::string ragged = PlanOf(BF16, {3, 97, 300}, pairs, {});
-  EXPECT_THAT(ragged, HasSubstr("36 strips of 4800 bytes"));
+  EXPECT_THAT(ragged, HasSubstr("36 strips of 4,800 bytes"));
   EXPECT_THAT(ragged, HasSubstr("in each strip interleave of 2 rows x 128 columns"));
   EXPECT_THAT(ragged, HasSubstr("in each strip interleave of 2 rows x 44 columns"));
   EXPECT_THAT(PlanOf(BF16, {3, 97, 256}, pairs, {}), Not(HasSubstr("strips")));  // rows are whole lines
