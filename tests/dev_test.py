@@ -81,8 +81,8 @@ class Machine:
     def fill_tree(self):
         for part in ("kashi", "cli", "compat", "examples", "fuzz", "python", "tests", "scripts"):
             (self.tree / part).mkdir(parents=True)
-        for file in ("dev", "packages.txt", "CMakePresets.json", "scripts/packages.sh", "scripts/python.sh", "scripts/fuzz.sh",
-                     "python/requirements-test.txt"):
+        for file in ("dev", "packages.txt", "CMakePresets.json", "scripts/packages.sh", "scripts/python.sh",
+                     "scripts/fuzz.sh", "python/requirements-test.txt"):
             shutil.copy2(ROOT / file, self.tree / file)
         for script in ("compat/run", "scripts/use_kashi.sh", "scripts/try_packages.sh", "scripts/tour.sh"):
             (self.tree / script).symlink_to("../../stub")

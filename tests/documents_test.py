@@ -38,7 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("docs", "examples", "kashi", "compat", "cli")
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 ANY_LINES = "..."
-OTHER_PROGRAMS = ("cmake ", "srun ")  # their options are not ours
+OTHER_PROGRAMS = ("cmake ", "g++ ", "srun ")  # their options are not ours
 TIMEOUT_S = 120
 
 
@@ -204,7 +204,7 @@ def read_flags(kashi, root):
     verbs = re.findall(r"^  ([a-z-]+) {2,}\S", help_of().partition("Options:")[0], re.M)
     flags = {verb: set(flags_in(help_of(verb))) for verb in verbs}
     scripts = [root / "dev", *(path for folder in ("scripts", "bench", "tests", "examples")
-                               for path in (root / folder).rglob("*.py"))]
+                               for kind in ("*.py", "*.sh") for path in (root / folder).rglob(kind))]
     texts = [path.read_text() for path in scripts if path.is_file()] + [help_of()]
     flags[""] = set().union(*flags.values(), *(flags_in(text) for text in texts))
     return flags

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,15 +24,16 @@ absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Lite
   return HloEvaluator().Evaluate(module, absl::MakeConstSpan(arguments));
 }
 
-// With f32 in the place of bf16, so that nothing is rounded in between: the compiled engine may do so
-// (NumberOptions::excess_precision). The result has the types of `shape`.
+// With f32 in the place of bf16 and f16, so that nothing is rounded in between: the compiled engine may do so
+// (NumberOptions::excess_precision), and it adds up rows of both in f32. The result has the types of `shape`.
 absl::StatusOr<Literal> EvaluateUnrounded(const HloModule& module, const std::vector<Literal>& arguments,
                                           const Shape& shape) {
-  KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(absl::StrReplaceAll(module.ToString(), {{"bf16[", "f32["}})));
+  const std::string text = absl::StrReplaceAll(module.ToString(), {{"bf16[", "f32["}, {"f16[", "f32["}});
+  KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(text));
   std::vector<Literal> wide_arguments;
   for (const Literal& argument : arguments) {
     const PrimitiveType type = argument.shape().element_type();
-    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == BF16 ? F32 : type));
+    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == BF16 || type == F16 ? F32 : type));
     wide_arguments.push_back(std::move(converted));
   }
   KASHI_ASSIGN_OR_RETURN(const Literal result, Evaluate(*wide, wide_arguments));
