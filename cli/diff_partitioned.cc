@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/global_program.h"
+#include "cli/verb.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/literal/literal_comparison.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cli/verb.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"

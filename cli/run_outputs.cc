@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/npy_file.h"
 #include "cli/value_summary.h"
+#include "cli/verb.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"

@@ -1,6 +1,7 @@
 #include "cli/scope_note.h"
 
 #include "absl/strings/str_cat.h"
+#include "cli/verb.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/spmd/sdy_sharding.h"
 

@@ -214,7 +214,8 @@ class LoopWriter {
     AddElementsOf(scope, Add(scope, state_, absl::StrCat("while(", begin, "), ", WriteLoop(1 + Below(4), depth + 1))));
   }
 
-  // One more than the index, by an operation that native loops do not have: the loop runs as thunks, or in the evaluator.
+  // One more than the index, by an operation that native loops do not have: the loop runs as thunks, or in the
+  // evaluator.
   std::string NextBySort(Scope* scope, const std::string& next) {
     const std::string part = Add(scope, "s32[1]", absl::StrCat("reshape(", next, ")"));
     const std::string more = Add(scope, "s32[1]", absl::StrCat("add(", part, ", ", part, ")"));
