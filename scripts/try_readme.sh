@@ -9,6 +9,7 @@ set -euo pipefail
 root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 source "$root/scripts/bare_debian.sh"
 reverse='' cache=''
+readonly cache_in_debian=/var/cache/ccache
 while (($#)); do
   case $1 in
     --reverse) reverse=yes ;;
@@ -22,7 +23,7 @@ scratch=$(mktemp -d)
 debian=$scratch/debian
 steps=()
 report() {
-  if [[ -n $cache ]] && mountpoint -q "$debian/root/.ccache"; then umount "$debian/root/.ccache"; fi
+  if [[ -n $cache ]] && mountpoint -q "$debian$cache_in_debian"; then umount "$debian$cache_in_debian"; fi
   remove_debian "$debian"
   rm -rf --one-file-system "$scratch"
   printf '\n  seconds   processors  step\n'
@@ -41,7 +42,7 @@ step() {
   printf '\n$ %s\n' "$1"
   local start=$SECONDS work status=0
   work=$(processor_seconds)
-  in_debian "$debian" bash -c "cd '$root' && $1" || status=$?
+  in_debian "$debian" env CCACHE_DIR="$cache_in_debian" bash -c "cd '$root' && $1" || status=$?
   steps+=("$(printf '%9d %12d  %s' $((SECONDS - start)) $(($(processor_seconds) - work)) "$1")")
   if ((status)); then
     steps+=("FAILED with status $status")
@@ -55,8 +56,8 @@ make_debian "$debian"
 in_debian "$debian" apt-get -qq update
 if [[ -n $cache ]]; then
   in_debian "$debian" apt-get -yqq install --no-install-recommends ccache >/dev/null
-  mkdir -p "$debian/root/.ccache"
-  mount --bind "$cache" "$debian/root/.ccache"
+  mkdir -p "$debian$cache_in_debian"
+  mount --bind "$cache" "$debian$cache_in_debian"
 fi
 # At the same place as here, so that ccache knows its files.
 mkdir -p "$debian$root"
