@@ -53,8 +53,8 @@ class LoopWriter {
   };
 
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
-  // Of the last ones, mostly.
-  const std::string& Choose(const std::vector<std::string>& names) {
+  // Of the last ones, mostly. By value: a caller may add a name before it uses this one.
+  std::string Choose(const std::vector<std::string>& names) {
     const int count = static_cast<int>(names.size());
     return names[Below(2) == 0 ? count - 1 : Below(count)];
   }

@@ -194,7 +194,7 @@ class OrderTester {
   }
 
  private:
-  const std::string& Choose(const std::vector<std::string>& names) { return names[random_() % names.size()]; }
+  std::string Choose(const std::vector<std::string>& names) { return names[random_() % names.size()]; }
 
   static void Check(const std::string& body) {
     SCOPED_TRACE(body);
