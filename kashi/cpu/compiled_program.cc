@@ -21,6 +21,7 @@
 #include "kashi/cpu/passes/mask_updates.h"
 #include "kashi/cpu/passes/orient_dots.h"
 #include "kashi/cpu/passes/split_reductions.h"
+#include "kashi/cpu/passes/sum_repeats.h"
 #include "kashi/cpu/passes/unroll_loops.h"
 #include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
@@ -140,7 +141,8 @@ absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunct
   }
   KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
   if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get(), check_stopped));
-  for (const auto pass : {&UnrollLoops, &FoldConstants, &MaskUpdates, &OrientDots, &UnrollWindows, &SplitReductions}) {
+  for (const auto pass :
+       {&UnrollLoops, &FoldConstants, &MaskUpdates, &SumRepeats, &OrientDots, &UnrollWindows, &SplitReductions}) {
     KASHI_RETURN_IF_ERROR(check_stopped());
     KASHI_RETURN_IF_ERROR(pass(module_.get(), check_stopped));
   }

@@ -131,12 +131,13 @@ llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x) {
   llvm::Value* exp = EmitModerateExp(f32, ir, ir.CreateFAdd(bounded, bounded));
   llvm::Value* quotient = ir.CreateFDiv(f32.Real(2), ir.CreateFAdd(exp, f32.Real(1)));
   llvm::Value* large = ir.CreateFSub(f32.Real(1), quotient);
-  large = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
   llvm::Value* square = ir.CreateFMul(x, x);
   llvm::Value* small = f32.Polynomial(
       square, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
-  small = f32.Fma(ir.CreateFMul(small, square), x, x);
-  return ir.CreateSelect(ir.CreateFCmpOGE(magnitude, f32.Real(0.625)), large, small);  // of NaN: small, which is NaN
+  small = f32.Fma(ir.CreateFMul(small, square), magnitude, magnitude);
+  // Of NaN: small, which is NaN. The sum in it has lost the sign of a zero.
+  llvm::Value* result = ir.CreateSelect(ir.CreateFCmpOGE(magnitude, f32.Real(0.625)), large, small);
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x);
 }
 
 // Near 0 an odd polynomial, elsewhere 1 - e^p(|x|) with the sign of x. After N. Juffa.

@@ -1,0 +1,117 @@
+// Elementwise operations on special values (zeros of both signs, infinities, NaN, whole numbers, bounds of formulas):
+// the compiled engine gives the evaluator's result with the same sign, also where that is a zero. All operations of
+// ops.def that take one or two real numbers, in each type that the engine computes with.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/cpu/cpu_testing.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+namespace {
+
+struct ElementwiseOperation {
+  absl::string_view name;
+  HloOpcode opcode;
+  int operands;
+};
+
+std::vector<ElementwiseOperation> ElementwiseOperations() {
+  std::vector<ElementwiseOperation> operations;
+#define KASHI_OP(op, name, ...) operations.push_back({name, HloOpcode::k##op, 0});
+#include "kashi/hlo/ir/ops.def"
+  std::vector<ElementwiseOperation> elementwise;
+  for (ElementwiseOperation operation : operations) {
+    if (!HloInstruction::IsOpElementwise(operation.opcode)) continue;
+    const HloShapeRule rule = GetHloOpcodeInfo(operation.opcode).shape_rule;
+    operation.operands = rule == HloShapeRule::kUnary ? 1 : rule == HloShapeRule::kBinary ? 2 : 0;
+    if (operation.operands > 0) elementwise.push_back(operation);
+  }
+  return elementwise;
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kSpecialValues[] = {0.0,  -0.0,  kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+                                     1,    -1,    2,         -2,         3,
+                                     -3,   0.5,   -0.5,      0.25,       -0.25,
+                                     0.75, -0.75, 1.5,       -1.5,       2.5,
+                                     -2.5, 1e-3,  -1e-3,     20,         -20,
+                                     80,   -80,   3e4,       -3e4};
+
+// Each value, or each pair of two values.
+std::vector<std::vector<double>> ArgumentsOf(int operands) {
+  std::vector<std::vector<double>> arguments(operands);
+  for (double x : kSpecialValues) {
+    if (operands == 1) {
+      arguments[0].push_back(x);
+      continue;
+    }
+    for (double y : kSpecialValues) {
+      arguments[0].push_back(x);
+      arguments[1].push_back(y);
+    }
+  }
+  return arguments;
+}
+
+bool IsSame(double expected, double actual, double relative) {
+  if (std::isnan(expected)) return std::isnan(actual);
+  if (std::signbit(expected) != std::signbit(actual)) return false;
+  if (expected == actual) return true;
+  return std::isfinite(expected) && std::abs(expected - actual) <= relative * std::abs(expected);
+}
+
+std::vector<double> AsDoubles(const Literal& literal) {
+  const Literal wide = literal.Convert(F64).value();
+  return {wide.data<double>().begin(), wide.data<double>().end()};
+}
+
+class SpecialValuesTest : public testing::TestWithParam<PrimitiveType> {};
+
+TEST_P(SpecialValuesTest, GiveTheSameSigns) {
+  const PrimitiveType type = GetParam();
+  const double relative = type == F64 ? 1e-14 : type == F32 ? 1e-6 : type == F16 ? 2e-3 : 1e-2;
+  CompileOptions options;
+  options.numbers.flush_denormals = false;
+  int tried = 0;
+  for (const ElementwiseOperation& operation : ElementwiseOperations()) {
+    const std::vector<std::vector<double>> values = ArgumentsOf(operation.operands);
+    const Shape shape = ShapeUtil::MakeShape(type, {static_cast<int64_t>(values[0].size())});
+    std::string parameters;
+    std::vector<std::string> names;
+    std::vector<Literal> arguments;
+    for (const std::vector<double>& column : values) {
+      names.push_back(absl::StrCat("p", arguments.size()));
+      absl::StrAppend(&parameters, names.back(), " = ", ShapeUtil::HumanString(shape), " parameter(", arguments.size(),
+                      ") ");
+      arguments.push_back(LiteralUtil::CreateR1<double>(column).Convert(type).value());
+    }
+    const auto module = ReadVerified(absl::StrCat("ENTRY e { ", parameters, "ROOT r = ", ShapeUtil::HumanString(shape),
+                                                  " ", operation.name, "(", absl::StrJoin(names, ", "), ") }"));
+    if (!module.ok()) continue;  // an operation on integers
+    const absl::StatusOr<Literal> evaluated = HloEvaluator().Evaluate(**module, arguments);
+    if (absl::IsUnimplemented(evaluated.status())) continue;
+    ++tried;
+    const std::vector<double> expected = AsDoubles(*evaluated);
+    const std::vector<double> actual = AsDoubles(RunCompiled(**module, arguments, options).value());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(IsSame(expected[i], actual[i], relative))
+          << operation.name << " of " << values[0][i] << (values.size() > 1 ? absl::StrCat(", ", values[1][i]) : "")
+          << ": " << actual[i] << " instead of " << expected[i];
+    }
+  }
+  EXPECT_GE(tried, 30);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SpecialValuesTest, testing::Values(F64, F32, F16, BF16),
+                         [](const auto& type) { return primitive_util::LowercasePrimitiveTypeName(type.param); });
+
+}  // namespace
+}  // namespace kashi::internal
