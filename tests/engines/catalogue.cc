@@ -83,7 +83,7 @@ const auto& OneOf(const List& list, std::mt19937_64* random) {
   return list[(*random)() % list.size()];
 }
 
-uint32_t SeedOf(int64_t number) { return static_cast<uint32_t>(number * 2654435761 >> 7); }
+uint32_t SeedOf(int64_t number) { return static_cast<uint32_t>(static_cast<uint64_t>(number) * 2654435761 >> 7); }
 
 }  // namespace
 
