@@ -16,13 +16,15 @@ namespace {
 
 class EvaluatorEngine : public Engine {
  public:
-  explicit EvaluatorEngine(const HloModule& module) : module_(module) {}
+  EvaluatorEngine(const HloModule& module, bool excess_precision)
+      : module_(module), excess_precision_(excess_precision) {}
   const char* name() const override { return "evaluator"; }
   const HloModule& module() const override { return module_; }
-  void ApplyTo(EvaluationOptions*) const override {}
+  void ApplyTo(EvaluationOptions* options) const override { options->excess_precision = excess_precision_; }
 
  private:
   const HloModule& module_;
+  const bool excess_precision_;
 };
 
 #ifdef KASHI_HAS_CPU
@@ -76,7 +78,7 @@ absl::string_view AboutCompiledEngine() { return KASHI_COMPILED_ENGINE; }
 
 absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(const HloModule& module, const EngineOptions& options) {
   if (options.name == "cpu") return MakeCompiledEngine(module, options);
-  return std::make_unique<EvaluatorEngine>(module);
+  return std::make_unique<EvaluatorEngine>(module, options.excess_precision);
 }
 
 }  // namespace kashi::cli

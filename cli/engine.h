@@ -15,11 +15,11 @@
 namespace kashi::cli {
 
 struct EngineOptions {
-  std::string name = "auto";     // auto, cpu or evaluator
-  bool flush_denormals = true;   // of cpu
-  bool excess_precision = true;  // of cpu
-  std::string dump_dir;          // of cpu: write the stages of the compilation there; "": do not
-  WorkLimits limits;             // of cpu: the time to compile, and whether to go on
+  std::string name = "auto";    // auto, cpu or evaluator
+  bool flush_denormals = true;  // of cpu
+  bool excess_precision = true;
+  std::string dump_dir;  // of cpu: write the stages of the compilation there; "": do not
+  WorkLimits limits;     // of cpu: the time to compile, and whether to go on
 };
 
 // A program that is ready to run.

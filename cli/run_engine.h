@@ -15,7 +15,7 @@ namespace kashi::cli {
 
 // Makes the engine that the options name. --engine auto:
 //
-//   cpu         with --check, --denormals, --excess-precision or --dump-dir, which only it has
+//   cpu         with --check, --denormals or --dump-dir, which only it has
 //   evaluator   with --trace, --until or --check-nan
 //               for a program that the evaluator is estimated to finish before the compiler, in all its runs
 //               for one of more than 20,000 instructions, whose compilation nobody wants to wait for

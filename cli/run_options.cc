@@ -100,8 +100,8 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
       ->OneOf({"flush", "keep"});
   verb->AddOption(
           "--excess-precision", &options->excess_precision,
-          "Whether the engine cpu keeps bits that the type of a result has no place for, where XLA does (default: on): "
-          "of a bf16 result that is converted to f32, and of a product that is added (fused multiply-add)")
+          "Whether to keep bits that the type of a result has no place for, where XLA does (default: on): of a bf16 "
+          "result that is converted to f32 and, in the engine cpu, of a product that is added (fused multiply-add)")
       ->OneOf({"on", "off"});
   verb->AddOption("--dump-dir", &options->engine.dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
@@ -157,7 +157,7 @@ std::vector<HelpSection> RunSections() {
        {}},
       {"Rule of --engine auto",
        "",
-       {{"cpu", "With --check, --denormals, --excess-precision and --dump-dir, and for all programs but these:"},
+       {{"cpu", "With --check, --denormals and --dump-dir, and for all programs but these:"},
         {"evaluator",
          "With --check-nan, --until and --trace, which need every value; for programs that it finishes before they "
          "would be compiled, which takes some 5 ms, and 0.3 ms an instruction "
@@ -256,8 +256,7 @@ bool NeedsEvaluator(const RunOptions& options) {
 }
 
 bool NeedsCompiledEngine(const RunOptions& options) {
-  return options.check || !options.engine.dump_dir.empty() || !options.denormals.empty() ||
-         !options.excess_precision.empty();
+  return options.check || !options.engine.dump_dir.empty() || !options.denormals.empty();
 }
 
 bool IsAboutOneProgram(const RunOptions& options) {
@@ -269,7 +268,7 @@ std::string RunUsageError(const RunOptions& options) {
   const bool compiles = options.engine.name == "cpu" || NeedsCompiledEngine(options);
   if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
   if (compiles && options.engine.name == "evaluator") {
-    return "--check, --dump-dir, --denormals and --excess-precision need --engine cpu";
+    return "--check, --dump-dir and --denormals need --engine cpu";
   }
   const bool measures = options.profile || !options.profile_trace.empty();
   if (measures && watches) {

@@ -20,8 +20,8 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string output_dir;
   EngineOptions engine;
-  std::string denormals;         // flush or keep; "": not given
-  std::string excess_precision;  // on or off; "": not given
+  std::string denormals;  // flush or keep; "": not given
+  std::string excess_precision = "on";
   std::vector<std::string> expect;
   std::string expect_devices;
   std::optional<double> tolerance;

@@ -69,9 +69,11 @@ class RunTest(FolderTest):
         self.assertIn("line 1: @g: custom-call: check.expect_eq", answers[1]["error"])
         self.assertEqual(answers[2]["outputs"][0]["value"], "{1, 2}")
 
+    def has_compiled_engine(self):
+        return "cpu" in json.loads(self.kashi("version", "--json"))["features"]
+
     def needs_compiled_engine(self):
-        features = json.loads(self.kashi("version", "--json"))["features"]
-        if "cpu" not in features:
+        if not self.has_compiled_engine():
             self.skipTest("this kashi was built without the compiled engine")
 
     def test_compiled_engine_agrees_with_the_evaluator_and_writes_its_stages(self):
@@ -162,8 +164,25 @@ class RunTest(FolderTest):
         self.assertEqual(self.engine_of(), "evaluator")
         self.assertEqual(self.engine_of("--engine", "cpu"), "cpu")
         self.assertEqual(self.engine_of("--repeat", "100000", "--timeout", "1"), "cpu")
-        for options in (["--denormals", "flush"], ["--excess-precision", "off"], ["--dump-dir", "stages"], ["--check"]):
+        for options in (["--denormals", "flush"], ["--dump-dir", "stages"], ["--check"]):
             self.assertEqual(self.engine_of(*options), "cpu")
+        self.assertEqual(self.engine_of("--excess-precision", "off"), "evaluator")
+
+    def test_both_engines_keep_excess_precision(self):
+        self.write(m_hlo="""
+            ENTRY e {
+              x = bf16[] constant(256)
+              y = bf16[] constant(1)
+              s = bf16[] add(x, y)
+              ROOT w = f32[] convert(s)
+            }""")
+        engines = [[], ["--engine", "evaluator"], ["--check-nan"]]
+        if self.has_compiled_engine():
+            engines.append(["--engine", "cpu"])
+        for engine in engines:
+            for precision, number in (([], 257), (["on"], 257), (["off"], 256)):
+                option = ["--excess-precision", *precision] if precision else []
+                self.assertIn(f"  {number}\n", self.kashi("run", "m.hlo", *engine, *option))
 
     def test_a_long_loop_is_compiled_and_a_global_program_evaluated(self):
         self.needs_compiled_engine()

@@ -136,11 +136,11 @@ absl::StatusOr<CompiledProgram::LoopTable> CompiledProgram::EmitNativeLoops(cons
 
 absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunction check_stopped) {
   // The computations of manual regions are known by their names: their calls stay.
-  if (!AnyInstruction(*module_, IsBorderOfManualRegion)) {
-    KASHI_RETURN_IF_ERROR(InlineCalls(module_.get(), check_stopped));
-  }
-  KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
+  const bool inlines = !AnyInstruction(*module_, IsBorderOfManualRegion);
+  if (inlines) KASHI_RETURN_IF_ERROR(InlineCalls(module_.get(), check_stopped));
   if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get(), check_stopped));
+  if (inlines) KASHI_RETURN_IF_ERROR(InlineFusions(module_.get(), check_stopped));
+  KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
   for (const auto pass :
        {&UnrollLoops, &FoldConstants, &MaskUpdates, &SumRepeats, &OrientDots, &UnrollWindows, &SplitReductions}) {
     KASHI_RETURN_IF_ERROR(check_stopped());

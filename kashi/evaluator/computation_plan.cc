@@ -83,9 +83,18 @@ absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& comput
   return needed;
 }
 
+std::unique_ptr<const UnroundedStep> MakeUnroundedStep(const HloInstruction& instruction) {
+  auto unrounded = std::make_unique<UnroundedStep>();
+  unrounded->wide = MakeWide(instruction);
+  unrounded->has_wide_operands = HasWideOperands(instruction);
+  unrounded->step = MakeComputationPlanStep(*unrounded->wide.instruction);
+  return unrounded;
+}
+
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const HloComputation& computation) : computation_(computation), needed_(NeededIn(computation)) {}
+  PlanBuilder(const HloComputation& computation, const UnroundedResults* unrounded)
+      : computation_(computation), unrounded_(unrounded), needed_(NeededIn(computation)) {}
 
   absl::StatusOr<ComputationPlan> Build() {
     plan_.steps.reserve(needed_.size());
@@ -97,6 +106,7 @@ class PlanBuilder {
     }
     plan_.root = step_of_.at(computation_.root_instruction());
     MarkLastUses();
+    if (unrounded_ != nullptr) MarkUnrounded();
     return std::move(plan_);
   }
 
@@ -144,7 +154,24 @@ class PlanBuilder {
     }
   }
 
+  void MarkUnrounded() {
+    std::vector<bool> used(plan_.steps.size(), false);
+    used[plan_.root] = true;  // by the caller, if it is a call
+    for (size_t i = plan_.steps.size(); i-- > 0;) {
+      ComputationPlan::Step& step = plan_.steps[i];
+      step.keeps_unrounded = used[i];
+      if (unrounded_->Contains(*step.instruction)) step.unrounded = MakeUnroundedStep(*step.instruction);
+      step.takes_unrounded = unrounded_->IsTakenBy(*step.instruction);
+      if (!step.takes_unrounded) continue;
+      for (size_t k = step.operands.size(); k-- > 0;) {
+        step.operands[k].is_last_unrounded_use = !used[step.operands[k].step];
+        used[step.operands[k].step] = true;
+      }
+    }
+  }
+
   const HloComputation& computation_;
+  const UnroundedResults* const unrounded_;
   absl::flat_hash_set<const HloInstruction*> needed_;
   absl::flat_hash_map<const HloInstruction*, int32_t> step_of_;
   ComputationPlan plan_;
@@ -243,8 +270,9 @@ bool IsExpectation(const HloInstruction& instruction) {
   return absl::StartsWith(target, "check.expect_") || target == "interpreter.run_parallel";
 }
 
-absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation) {
-  return PlanBuilder(computation).Build();
+absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation,
+                                                    const UnroundedResults* unrounded) {
+  return PlanBuilder(computation, unrounded).Build();
 }
 
 std::vector<DenseShape> ResultShapes(const Shape& shape) {

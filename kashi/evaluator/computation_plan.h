@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -27,10 +28,13 @@ enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
 // and interpreter.run_parallel, whose processes may have such calls.
 bool IsExpectation(const HloInstruction& instruction);
 
+struct UnroundedStep;
+
 struct ComputationPlanStep {
   struct Operand {
     int32_t step;
     bool is_last_use;  // the value moves to the operation, which may write to its memory
+    bool is_last_unrounded_use = false;
   };
   const HloInstruction* instruction;
   EvaluationFunction function;  // null: cannot be evaluated
@@ -49,10 +53,21 @@ struct ComputationPlanStep {
   // The value may differ from the instruction's shape: in floating-point types, or with computed sizes instead of
   // static ones. It is converted, or it is an error.
   bool may_differ_from_shape;
+  // In the place of `function`, for a result that converts take before it is rounded (excess_precision.h). Null: none.
+  std::unique_ptr<const UnroundedStep> unrounded;
+  bool takes_unrounded = false;  // a convert, or a call that hands such values on
+  bool keeps_unrounded = false;  // a later step takes the value of this one unrounded, or the caller
   StepPlace place = StepPlace::kHere;
   const CompiledStep* compiled = nullptr;       // instead of `function`
   std::unique_ptr<const ElementKernel> kernel;  // null: not elementwise, or not for these types
   Value constant;                               // made when the step first runs; nothing: not a constant
+};
+
+// How such a result is computed: in f32.
+struct UnroundedStep {
+  WideInstruction wide;
+  bool has_wide_operands;
+  ComputationPlanStep step;  // of the wide instruction
 };
 
 struct ComputationPlan {
@@ -66,7 +81,9 @@ struct ComputationPlan {
   int32_t root = 0;
 };
 
-absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation);
+// `unrounded`: the results that are not rounded for converts; null: all are.
+absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation,
+                                                    const UnroundedResults* unrounded = nullptr);
 
 // The step of an instruction, without the positions of its operands.
 ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction);

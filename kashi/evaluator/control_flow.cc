@@ -33,7 +33,7 @@ absl::Status AppendContexts(Operation& op, std::vector<Value>* elements) {
 absl::StatusOr<Value> FirstOperand(Operation& op) { return std::move(op.operands[0]); }
 
 absl::StatusOr<Value> CallWith(Operation& op, const HloComputation& computation) {
-  return op.run.Call(computation, TakeOperands(op));
+  return op.run.CallUnrounded(computation, TakeOperands(op));
 }
 
 // ((arguments), result, contexts…). The computation runs when it has its last argument: at the start, except in

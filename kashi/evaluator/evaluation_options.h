@@ -47,6 +47,9 @@ struct EvaluationOptions {
   // The start of the time until the deadline, if it was before the run. The error names the duration.
   std::optional<std::chrono::steady_clock::time_point> start;
   uint64_t seed = 42;  // for `rng`
+  // Whether converts to f32 take results of bf16 operations before they are rounded, as in XLA's compiled code
+  // (docs/fidelity.md). Of no effect on compiled programs: their compiler has decided.
+  bool excess_precision = true;
   // Called first, for every target. If it returns UNIMPLEMENTED, the registry and Kashi's own targets are tried
   // (custom_call.cc).
   CustomCallHandler custom_call_handler;

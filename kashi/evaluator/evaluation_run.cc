@@ -12,6 +12,7 @@
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
@@ -142,7 +143,7 @@ absl::Status EvaluationRun::LoopIsTooLong(const HloInstruction& loop) const {
 absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& computation) {
   std::unique_ptr<ComputationPlan>& plan = plans_[&computation];
   if (plan == nullptr) {
-    KASHI_ASSIGN_OR_RETURN(ComputationPlan made, MakeComputationPlan(computation));
+    KASHI_ASSIGN_OR_RETURN(ComputationPlan made, MakeComputationPlan(computation, UnroundedResultsOf(computation)));
     KASHI_RETURN_IF_ERROR(PlaceSteps(computation, &made));
     for (ComputationPlanStep& step : made.steps) {
       if (options_.compiled != nullptr) step.compiled = options_.compiled->Find(*step.instruction);
@@ -169,6 +170,19 @@ absl::StatusOr<const std::vector<ShardingBorder>*> EvaluationRun::BordersOf(cons
     borders = std::make_unique<std::vector<ShardingBorder>>(std::move(made));
   }
   return borders.get();
+}
+
+const UnroundedResults* EvaluationRun::UnroundedResultsOf(const HloComputation& computation) {
+  if (!options_.excess_precision || options_.compiled != nullptr) return nullptr;
+  const HloModule* const module = computation.parent();
+  const void* const program = module != nullptr ? static_cast<const void*>(module) : &computation;
+  std::unique_ptr<UnroundedResults>& results = unrounded_results_[program];
+  if (results == nullptr) {
+    HloComputation* const alone = const_cast<HloComputation*>(&computation);
+    results = module != nullptr ? std::make_unique<UnroundedResults>(module->computations())
+                                : std::make_unique<UnroundedResults>(absl::MakeConstSpan(&alone, 1));
+  }
+  return results.get();
 }
 
 absl::StatusOr<const LaneFunction*> EvaluationRun::Lanes(const HloComputation& computation) {
@@ -225,8 +239,34 @@ absl::StatusOr<Value> EvaluationRun::RunInPlace(const ComputationPlanStep& step,
 
 absl::StatusOr<Value> EvaluationRun::EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                                   const HloInstruction* start) {
+  if (step.unrounded != nullptr) return RunUnrounded(*step.unrounded, operands);
+  if (step.takes_unrounded && step.instruction->opcode() == HloOpcode::kConvert) {
+    Value wide = operands[0].unrounded();
+    if (!wide.is_nothing()) {
+      KASHI_RETURN_IF_ERROR(limits_.work->Spend(step.work));
+      return wide;
+    }
+  }
+  if (!step.takes_unrounded) {
+    for (Value& operand : operands) operand.DropUnrounded();
+  }
   KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands, start));
+  if (!step.takes_unrounded) value.DropUnrounded();
   KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &value));
+  return value;
+}
+
+// The conversions take memory of the run, but no work: they are a part of the operation.
+absl::StatusOr<Value> EvaluationRun::RunUnrounded(const UnroundedStep& unrounded, absl::Span<Value> operands) {
+  for (Value& operand : operands) {
+    operand.DropUnrounded();
+    if (!unrounded.has_wide_operands) continue;
+    KASHI_ASSIGN_OR_RETURN(operand, Convert(std::move(operand), F32));
+  }
+  KASHI_ASSIGN_OR_RETURN(Value wide, RunStep(unrounded.step, operands, /*start=*/nullptr));
+  KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, unrounded.step, &wide));
+  KASHI_ASSIGN_OR_RETURN(Value value, Convert(wide, BF16));
+  value.set_unrounded(std::move(wide));
   return value;
 }
 
@@ -246,6 +286,7 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
           operands.push_back(std::move(values[operand.step]));
         } else {
           operands.push_back(values[operand.step]);
+          if (operand.is_last_unrounded_use) values[operand.step].DropUnrounded();
         }
       }
       absl::StatusOr<Value> value = RunInPlace(step, absl::MakeSpan(operands));
@@ -254,6 +295,7 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
       operands.clear();
       if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
+    if (!step.keeps_unrounded) values[i].DropUnrounded();
     if (HasGuardPages()) NameForGuards(*step.instruction, values[i]);
     if (step.place == StepPlace::kOnDevices) continue;
     if (options_.observer) KASHI_RETURN_IF_ERROR(options_.observer(*step.instruction, values[i]));
@@ -268,6 +310,13 @@ const CompiledCall* EvaluationRun::FindCompiled(const HloComputation& computatio
 }
 
 absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std::vector<Value> arguments) {
+  for (Value& argument : arguments) argument.DropUnrounded();
+  KASHI_ASSIGN_OR_RETURN(Value result, CallUnrounded(computation, std::move(arguments)));
+  result.DropUnrounded();
+  return result;
+}
+
+absl::StatusOr<Value> EvaluationRun::CallUnrounded(const HloComputation& computation, std::vector<Value> arguments) {
   if (call_depth_ >= kMaxCallDepth) {
     return ResourceExhausted("Calls nest more than %d deep at computation %s", kMaxCallDepth, computation.name());
   }

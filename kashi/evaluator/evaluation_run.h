@@ -34,9 +34,11 @@ class ManualRegions;
 class ShardingBorder;
 class LaneFunction;
 class StepClock;
+class UnroundedResults;
 struct ComputationPlan;
 struct ComputationPlanStep;
 struct Operation;
+struct UnroundedStep;
 
 // The state that the runs of several devices share.
 struct RunLimits {
@@ -70,10 +72,14 @@ class EvaluationRun {
 
   // Evaluates the root of a computation; takes the arguments. RESOURCE_EXHAUSTED if calls are nested too deep.
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
-  // The same for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
+  // The same with arguments and a result that may have unrounded numbers beside them (Value::unrounded).
+  absl::StatusOr<Value> CallUnrounded(const HloComputation& computation, std::vector<Value> arguments);
+  // Call for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
   // value may be pending.
   absl::StatusOr<Value> BeginCall(const HloComputation& computation, std::vector<Value> arguments,
                                   const HloInstruction& start);
+  // The results of its program that are not rounded for converts; null: all are. Valid as long as the run.
+  const UnroundedResults* UnroundedResultsOf(const HloComputation& computation);
   // The lane function of a computation on scalars. Valid as long as the run.
   absl::StatusOr<const LaneFunction*> Lanes(const HloComputation& computation);
 
@@ -117,6 +123,7 @@ class EvaluationRun {
                                 const HloInstruction* start);
   absl::StatusOr<Value> RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      absl::Span<const DenseShape> results, int64_t work, const HloInstruction* start);
+  absl::StatusOr<Value> RunUnrounded(const UnroundedStep& unrounded, absl::Span<Value> operands);
   absl::StatusOr<Value> RunCompiledStep(const CompiledStep& step, Operation& operation);
   absl::StatusOr<Value> RunInPlace(const ComputationPlanStep& step, absl::Span<Value> operands);
 
@@ -124,6 +131,8 @@ class EvaluationRun {
   RunLimits limits_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
+  // Of modules, and of computations outside of modules.
+  absl::flat_hash_map<const void*, std::unique_ptr<UnroundedResults>> unrounded_results_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
   std::unique_ptr<ManualRegions> regions_;  // only in a global program
   StepClock* step_clock_ = nullptr;

@@ -102,7 +102,9 @@ absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloInstruction* instruction, PrecomputedAnalyses,
                                                bool recursively_evaluate_nonconstant_operands,
                                                const Substitutions& substitutions) {
-  EvaluationRun run(OptionsOfRun());
+  EvaluationOptions options = OptionsOfRun();
+  options.excess_precision = false;
+  EvaluationRun run(std::move(options));
   PartialEvaluation evaluation(&run, substitutions, recursively_evaluate_nonconstant_operands);
   KASHI_ASSIGN_OR_RETURN(const Value result, evaluation.Evaluate({instruction, {}}));
   if (trace_mac_handler_) TraceProducts(*instruction, trace_mac_handler_);

@@ -75,7 +75,8 @@ class HloEvaluator {
   // Evaluates one instruction. Its operands must be constants or have a substitution. With
   // recursively_evaluate_nonconstant_operands they may also be computed from such values. Then unneeded parts of tuples
   // and of loop states may be unknown, and a parameter is known if its computation has only one caller.
-  // FAILED_PRECONDITION, with an EvalErrorDetail, if the value depends on unknown values.
+  // FAILED_PRECONDITION, with an EvalErrorDetail, if the value depends on unknown values. Every instruction is rounded,
+  // as XLA's constant folding does: EvaluationOptions::excess_precision is for whole computations.
   absl::StatusOr<Literal> Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
                                    bool recursively_evaluate_nonconstant_operands = false,
                                    const Substitutions& substitutions = {});

@@ -8,6 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/operation_table.h"
 
 namespace kashi::internal {
@@ -44,7 +45,9 @@ bool KeepsItsBytes(const HloInstruction& convert) {
 // Makes steps over registers of a computation. Compile returns false if an instruction cannot be such a step.
 class LaneCompiler {
  public:
-  explicit LaneCompiler(LaneFunction* function) : function_(*function) {}
+  // `unrounded`: the results that are not rounded for converts; null: all are.
+  LaneCompiler(LaneFunction* function, const UnroundedResults* unrounded)
+      : function_(*function), unrounded_(unrounded) {}
 
   bool Compile(const HloComputation& computation) {
     std::vector<Node> arguments;
@@ -99,6 +102,7 @@ class LaneCompiler {
     int reg = -1;
     PrimitiveType type = PRIMITIVE_TYPE_INVALID;
     std::vector<Node> elements;
+    int unrounded = -1;  // the register of the f32 before it was rounded to bf16, for converts
   };
   using Nodes = absl::flat_hash_map<const HloInstruction*, Node>;
 
@@ -132,18 +136,27 @@ class LaneCompiler {
     if (opcode == HloOpcode::kParameter) {
       node = arguments[instruction.parameter_number()];
     } else if (opcode == HloOpcode::kTuple) {
-      for (const HloInstruction* operand : instruction.operands()) node.elements.push_back(nodes->at(operand));
+      for (const HloInstruction* operand : instruction.operands()) node.elements.push_back(Rounded(nodes->at(operand)));
     } else if (opcode == HloOpcode::kGetTupleElement) {
       node = Node(nodes->at(instruction.operand(0)).elements[instruction.tuple_index()]);
     } else if (opcode == HloOpcode::kCall || opcode == HloOpcode::kFusion) {
+      const bool hands_on = unrounded_ != nullptr && unrounded_->IsTakenBy(instruction);
       std::vector<Node> operands;
-      for (const HloInstruction* operand : instruction.operands()) operands.push_back(nodes->at(operand));
+      for (const HloInstruction* operand : instruction.operands()) {
+        operands.push_back(hands_on ? nodes->at(operand) : Rounded(nodes->at(operand)));
+      }
       is_known = Inline(*instruction.called_computations()[0], operands, depth + 1, &node);
+      if (!hands_on) node.unrounded = -1;
     } else {
       is_known = AddScalar(instruction, *nodes, &node);
     }
     if (is_known) (*nodes)[&instruction] = std::move(node);
     return is_known;
+  }
+
+  static Node Rounded(Node node) {
+    node.unrounded = -1;
+    return node;
   }
 
   bool AddScalar(const HloInstruction& instruction, const Nodes& nodes, Node* node) {
@@ -167,15 +180,35 @@ class LaneCompiler {
       node->reg = nodes.at(instruction.operand(0)).reg;
       return true;
     }
-    return HasElementKernel(opcode) && AddStep(instruction, nodes, node);
+    if (unrounded_ != nullptr && unrounded_->IsTakenBy(instruction)) {
+      node->reg = nodes.at(instruction.operand(0)).unrounded;
+      if (node->reg >= 0) return true;
+    }
+    if (!HasElementKernel(opcode)) return false;
+    if (unrounded_ == nullptr || !unrounded_->Contains(instruction)) return AddStep(instruction, nodes, node);
+    const WideInstruction wide = MakeWide(instruction);
+    Node f32{-1, F32, {}, -1};
+    absl::StatusOr<ElementKernel> narrow = FindConvertKernel(F32, BF16);
+    if (!narrow.ok() || !AddKernel(*wide.instruction, instruction.operands(), nodes, &f32)) return false;
+    node->unrounded = f32.reg;
+    node->reg = NewRegister(BF16);
+    function_.steps_.push_back({*std::move(narrow), {f32.reg}, node->reg});
+    return true;
   }
 
   bool AddStep(const HloInstruction& instruction, const Nodes& nodes, Node* node) {
+    last_ = &instruction;
+    return AddKernel(instruction, instruction.operands(), nodes, node);
+  }
+
+  // The kernel of `instruction`, applied to these operands, which may have other floating-point types.
+  bool AddKernel(const HloInstruction& instruction, absl::Span<HloInstruction* const> operands, const Nodes& nodes,
+                 Node* node) {
     absl::StatusOr<ElementKernel> kernel = FindElementKernel(instruction);
     if (!kernel.ok()) return false;
     absl::InlinedVector<int, 3> inputs;
-    for (size_t i = 0; i < instruction.operands().size(); ++i) {
-      const Node& operand = nodes.at(instruction.operands()[i]);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const Node& operand = nodes.at(operands[i]);
       int reg = operand.reg;
       if (operand.type != kernel->input_types[i]) {
         absl::StatusOr<ElementKernel> convert = FindConvertKernel(operand.type, kernel->input_types[i]);
@@ -188,11 +221,11 @@ class LaneCompiler {
     }
     node->reg = NewRegister(node->type);
     function_.steps_.push_back({*std::move(kernel), std::move(inputs), node->reg});
-    last_ = &instruction;
     return true;
   }
 
   LaneFunction& function_;
+  const UnroundedResults* const unrounded_;
   const HloInstruction* last_ = nullptr;  // that made the last step
   int instructions_ = 0;
 };
@@ -234,7 +267,7 @@ absl::StatusOr<std::unique_ptr<LaneFunction>> LaneFunction::Make(const HloComput
   }
   KASHI_ASSIGN_OR_RETURN(function->result_types_,
                          ScalarTypes(computation.root_instruction()->shape(), computation.name()));
-  LaneCompiler compiler(function.get());
+  LaneCompiler compiler(function.get(), run.UnroundedResultsOf(computation));
   function->runs_lane_by_lane_ = !compiler.Compile(computation);
   if (!function->runs_lane_by_lane_) compiler.FindPatterns();
   return function;

@@ -60,6 +60,7 @@ bool MovesElements(const HloInstruction& instruction) {
 EvaluationOptions OptionsOfReference(const EvaluationRun& run) {
   EvaluationOptions options = run.options();
   options.compiled = nullptr;
+  options.excess_precision = false;  // the instructions of compiled programs say where a number is rounded
   options.checker = nullptr;
   options.observer = nullptr;
   options.on_call = nullptr;

@@ -174,6 +174,12 @@ class Value {
   // memory if unique, otherwise shares it.
   static Value WithShape(Value value, DenseShape shape);
 
+  // Of an array of bf16 that an operation computed: the numbers before they were rounded, f32. Nothing if no convert
+  // asks for them (excess_precision.h). Only copies and moves of this Value have them; elements of tuples do not.
+  Value unrounded() const { return Value(unrounded_); }
+  void set_unrounded(Value wide) { unrounded_ = std::move(wide.node_); }
+  void DropUnrounded() { unrounded_ = nullptr; }
+
   // ---- Tuples. Die for other values.
   absl::Span<const Value> elements() const {
     KASHI_CHECK(is_tuple());
@@ -203,6 +209,7 @@ class Value {
   static std::shared_ptr<Node> MakeArrayNode(DenseShape shape, int64_t element_count);
 
   std::shared_ptr<Node> node_;
+  std::shared_ptr<Node> unrounded_;
 };
 
 }  // namespace kashi

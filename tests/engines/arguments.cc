@@ -17,8 +17,9 @@ namespace {
 // Of a type with this range of exponents.
 double ExtremeNumber(int least_exponent, int greatest_exponent, std::minstd_rand0* random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double specials[] = {0, -0.0, 1, -1, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), 0.5};
-  if ((*random)() % 3 == 0) return specials[(*random)() % 8];
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const double specials[] = {0, -0.0, 1, -1, kInfinity, -kInfinity, kNaN, std::copysign(kNaN, -1), 0.5};
+  if ((*random)() % 3 == 0) return specials[(*random)() % 9];
   const double significand = std::uniform_real_distribution<double>(1, 2)(*random);
   const int exponent = std::uniform_int_distribution<int>(least_exponent, greatest_exponent)(*random);
   return std::ldexp((*random)() % 2 ? significand : -significand, exponent);

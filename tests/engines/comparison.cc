@@ -76,7 +76,7 @@ bool IsNear(double expected, double actual, const Bounds& bounds, double largest
 
 std::string DescribeArray(const LiteralSlice& expected, const LiteralSlice& actual, const Exactness& exactness,
                           const std::vector<LiteralSlice>& nearby) {
-  const bool exact = exactness.only_moves;
+  const bool exact = exactness.only_moves || exactness.is_defined;
   const PrimitiveType type = expected.shape().element_type();
   const size_t bytes = static_cast<size_t>(expected.size_bytes());
   if (std::memcmp(expected.untyped_data(), actual.untyped_data(), bytes) == 0) return "";
@@ -94,6 +94,8 @@ std::string DescribeArray(const LiteralSlice& expected, const LiteralSlice& actu
     if (std::memcmp(a + i * width, b + i * width, width) == 0) continue;
     if (!exact && HasReals(type) && IsNear(want[i], got[i], bounds, largest)) continue;
     if (exact && std::isnan(want[i]) && std::isnan(got[i])) continue;
+    const bool is_flushed = want[i] != got[i] && std::abs(want[i] - got[i]) <= bounds.absolute;
+    if (exactness.is_defined && is_flushed) continue;
     const double spread = SpreadOf(want[i], i, near);
     if (!exact && (std::isinf(spread) || (spread > 0 && std::abs(want[i] - got[i]) <= 8 * spread))) continue;
     if (wrong++ == 0) first = absl::StrCat("number ", i, " is ", got[i], ", not ", want[i]);
@@ -133,11 +135,12 @@ bool HasNaN(const LiteralSlice& array) {
   return std::any_of(numbers.begin(), numbers.end(), [](double x) { return std::isnan(x); });
 }
 
-Literal Nudge(const Literal& argument, uint32_t seed) {
+Literal Nudge(const Literal& argument, const Exactness& exactness, uint32_t seed) {
   const PrimitiveType type = argument.shape().element_type();
   if (!HasReals(type)) return argument.Clone();
   std::minstd_rand random(seed);
-  const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(PartType(type)));
+  const PrimitiveType part = PartType(type) == F64 && exactness.narrows_f64 ? F32 : PartType(type);
+  const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(part));
   const bool is_complex = primitive_util::IsComplexType(type);
   Literal wide = argument.Convert(is_complex ? C128 : F64).value();
   auto* numbers = static_cast<double*>(wide.untyped_data());
@@ -146,15 +149,48 @@ Literal Nudge(const Literal& argument, uint32_t seed) {
   return wide.Convert(type).value();
 }
 
+namespace {
+
+bool IsReal(const HloInstruction& x) { return x.shape().IsArray() && HasReals(x.shape().element_type()); }
+
+// Whether each element of the result is one function of elements of the operands that is rounded once, or what a
+// computation gives.
+bool IsDefined(const HloInstruction& x) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
+  constexpr uint32_t kFree = HloOpcodeFlags::kTranscendental | HloOpcodeFlags::kEmbeddedCall;
+  if (x.shape().IsArray() && primitive_util::IsComplexType(x.shape().element_type())) return false;
+  const bool runs_computations = info.Has(HloOpcodeFlags::kControlFlow) || x.opcode() == HloOpcode::kFusion;
+  return runs_computations || (HloInstruction::IsOpElementwise(x.opcode()) && !info.Has(kFree));
+}
+
+// Whether a sum may take a product that is not rounded (a fused multiply-add). Products of bf16 are in f32 then.
+bool MayFuseProducts(const HloModule& module) {
+  bool has_product = false, has_sum = false;
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* x : computation->instructions()) {
+      if (!IsReal(*x)) continue;
+      has_product = has_product || x->opcode() == HloOpcode::kMultiply;
+      const bool is_sum = x->opcode() == HloOpcode::kAdd || x->opcode() == HloOpcode::kSubtract;
+      has_sum = has_sum || (is_sum && x->shape().element_type() != BF16);
+    }
+  }
+  return has_product && has_sum;
+}
+
+}  // namespace
+
 Exactness ExactnessOf(const HloModule& module) {
-  Exactness exactness{/*only_moves=*/true, /*unit=*/0};
+  Exactness exactness{/*only_moves=*/true, /*is_defined=*/!MayFuseProducts(module)};
   constexpr uint32_t kMoves =
       HloOpcodeFlags::kMovesElements | HloOpcodeFlags::kKeepsValues | HloOpcodeFlags::kForwardsOperand;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       const HloOpcode opcode = instruction->opcode();
-      if (opcode == HloOpcode::kConvert || !GetHloOpcodeInfo(opcode).Has(kMoves)) exactness.only_moves = false;
+      const bool moves = opcode != HloOpcode::kConvert && GetHloOpcodeInfo(opcode).Has(kMoves);
+      exactness.only_moves = exactness.only_moves && moves;
+      exactness.is_defined = exactness.is_defined && (moves || IsDefined(*instruction));
       ShapeUtil::ForEachLeafShape(instruction->shape(), [&](const Shape& shape, const ShapeIndex&) {
+        exactness.narrows_f64 = exactness.narrows_f64 || (shape.IsArray() && PartType(shape.element_type()) == F32);
         if (shape.IsArray() && (shape.element_type() == BF16 || shape.element_type() == F16)) {
           const int digits = primitive_util::SignificandWidth(shape.element_type());
           exactness.unit = std::max(exactness.unit, std::ldexp(1.0, 1 - digits));

@@ -12,15 +12,19 @@
 
 namespace kashi::internal {
 
-// The results of the evaluator on arguments that differ in their last digits, or without rounding in between. An
-// element may differ by a few times as much as these do: then the program magnifies rounding, and cannot tell the
-// engines apart there.
+// The results of the evaluator on arguments that differ in their last digits, or without roundings of f16. An element
+// may differ by a few times as much as these do: then the program magnifies rounding, and cannot tell the engines apart
+// there.
 using NearbyResults = std::vector<Literal>;
 
 // How exactly a module computes.
 struct Exactness {
   bool only_moves = false;  // elements are only moved: real numbers are the same bit for bit, too
-  double unit = 0;  // the unit in the last place of its narrowest type that either engine may keep in a wider one
+  // Every operation has one right result, also where it is rounded: real numbers are the same, but for the bits of NaNs
+  // and for denormal numbers, which the compiled engine flushes.
+  bool is_defined = false;
+  bool narrows_f64 = false;  // numbers of f32 may come from f64, and be as different as those of f32 arguments
+  double unit = 0;  // the unit in the last place of its narrowest type: wider numbers may come from rounded ones
 };
 Exactness ExactnessOf(const HloModule& module);
 
@@ -30,7 +34,7 @@ std::string DescribeDifference(const Literal& expected, const Literal& actual, c
 // Whether a number of the array is NaN.
 bool HasNaN(const LiteralSlice& array);
 // The argument with its real numbers changed in their last digits.
-Literal Nudge(const Literal& argument, uint32_t seed);
+Literal Nudge(const Literal& argument, const Exactness& exactness, uint32_t seed);
 
 }  // namespace kashi::internal
 

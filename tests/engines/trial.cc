@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "kashi/array/shape_util.h"
@@ -24,16 +26,16 @@ absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Lite
   return HloEvaluator().Evaluate(module, absl::MakeConstSpan(arguments));
 }
 
-// With f32 in the place of bf16 and f16, so that nothing is rounded in between: the compiled engine may do so
-// (NumberOptions::excess_precision), and it adds up rows of both in f32. The result has the types of `shape`.
-absl::StatusOr<Literal> EvaluateUnrounded(const HloModule& module, const std::vector<Literal>& arguments,
-                                          const Shape& shape) {
-  const std::string text = absl::StrReplaceAll(module.ToString(), {{"bf16[", "f32["}, {"f16[", "f32["}});
+// With f32 in the place of f16, whose sums the compiled engine rounds after each step, and the evaluator once. The
+// result has the types of `shape`.
+absl::StatusOr<Literal> EvaluateWithoutF16(const HloModule& module, const std::vector<Literal>& arguments,
+                                           const Shape& shape) {
+  const std::string text = absl::StrReplaceAll(module.ToString(), {{"bf16[", "bf16["}, {"f16[", "f32["}});
   KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(text));
   std::vector<Literal> wide_arguments;
   for (const Literal& argument : arguments) {
     const PrimitiveType type = argument.shape().element_type();
-    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == BF16 || type == F16 ? F32 : type));
+    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == F16 ? F32 : type));
     wide_arguments.push_back(std::move(converted));
   }
   KASHI_ASSIGN_OR_RETURN(const Literal result, Evaluate(*wide, wide_arguments));
@@ -46,14 +48,16 @@ absl::StatusOr<Literal> EvaluateUnrounded(const HloModule& module, const std::ve
   return rounded;
 }
 
-NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape) {
+NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape,
+                             const Exactness& exactness) {
   NearbyResults results;
-  absl::StatusOr<Literal> unrounded = EvaluateUnrounded(module, arguments, shape);
-  if (unrounded.ok()) results.push_back(*std::move(unrounded));
+  if (absl::StatusOr<Literal> result = EvaluateWithoutF16(module, arguments, shape); result.ok()) {
+    results.push_back(*std::move(result));
+  }
   for (uint32_t run = 0; run < kNearbyRuns; ++run) {
     std::vector<Literal> nudged;
     for (size_t i = 0; i < arguments.size(); ++i) {
-      nudged.push_back(Nudge(arguments[i], run * 100 + static_cast<uint32_t>(i) + 1));
+      nudged.push_back(Nudge(arguments[i], exactness, run * 100 + static_cast<uint32_t>(i) + 1));
     }
     absl::StatusOr<Literal> result = Evaluate(module, nudged);
     if (result.ok()) results.push_back(*std::move(result));
@@ -61,33 +65,65 @@ NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>
   return results;
 }
 
-// Whether an operation of the module may tell one NaN from another.
-bool TellsNaNsApart(const HloModule& module) {
-  for (const HloComputation* computation : module.computations()) {
-    for (const HloInstruction* instruction : computation->instructions()) {
-      const HloOpcode opcode = instruction->opcode();
-      if (opcode == HloOpcode::kTopK || opcode == HloOpcode::kBitcastConvert || opcode == HloOpcode::kBitcast) {
-        return true;
-      }
-      if (instruction->fields().Get<HloField::comparison_type>(Comparison::Type::kFloat) ==
-          Comparison::Type::kFloatTotalOrder) {
-        return true;
-      }
-    }
+// Whether an operation, or a computation that it calls for each element, may tell one NaN from another.
+bool TellsNaNsApart(const HloInstruction& instruction) {
+  const HloOpcode opcode = instruction.opcode();
+  if (opcode == HloOpcode::kTopK || opcode == HloOpcode::kBitcastConvert || opcode == HloOpcode::kBitcast) return true;
+  if (instruction.fields().Get<HloField::comparison_type>(Comparison::Type::kFloat) ==
+      Comparison::Type::kFloatTotalOrder) {
+    return true;
   }
-  return false;
+  return absl::c_any_of(instruction.called_computations(), [](const HloComputation* called) {
+    return absl::c_any_of(called->instructions(), [](const HloInstruction* x) { return TellsNaNsApart(*x); });
+  });
 }
 
-bool ComputesNaNs(const HloModule& module, const std::vector<Literal>& arguments) {
-  bool has = false;
+// Whether the bits of its NaNs are those of its operands, or follow from them.
+bool KeepsNaNs(HloOpcode opcode) {
+  constexpr uint32_t kMoves =
+      HloOpcodeFlags::kMovesElements | HloOpcodeFlags::kKeepsValues | HloOpcodeFlags::kForwardsOperand;
+  const bool moves = GetHloOpcodeInfo(opcode).Has(kMoves) && opcode != HloOpcode::kConvert;
+  const bool runs_computations =
+      GetHloOpcodeInfo(opcode).Has(HloOpcodeFlags::kControlFlow) || opcode == HloOpcode::kFusion;
+  return moves || runs_computations || opcode == HloOpcode::kNegate || opcode == HloOpcode::kAbs;
+}
+
+// The instructions whose values are in the value of this one, or go into it.
+std::vector<const HloInstruction*> SourcesOf(const HloInstruction& instruction) {
+  std::vector<const HloInstruction*> sources(instruction.operands().begin(), instruction.operands().end());
+  const auto add_roots = [&](const HloInstruction& caller) {
+    for (const HloComputation* called : caller.called_computations()) sources.push_back(called->root_instruction());
+  };
+  add_roots(instruction);
+  if (instruction.opcode() != HloOpcode::kParameter) return sources;
+  for (const HloInstruction* caller : instruction.parent()->caller_instructions()) {
+    sources.insert(sources.end(), caller->operands().begin(), caller->operands().end());
+    add_roots(*caller);  // the state of a loop
+  }
+  return sources;
+}
+
+bool HasNaNAnywhere(const Value& value) {
+  if (value.is_tuple()) return absl::c_any_of(value.elements(), HasNaNAnywhere);
+  return value.is_array() && HasNaN(BorrowingLiteral(value.bytes(), value.shape()));
+}
+
+// Whether an operation reads a NaN that the program computed, and tells it from another. The bits of such a NaN, its
+// sign too, are free: they depend on the order of the operands of an addition, for example. The bits of a NaN among the
+// arguments and the constants are not.
+bool LooksAtComputedNaNs(const HloModule& module, const std::vector<Literal>& arguments) {
+  bool looks = false;
+  absl::flat_hash_set<const HloInstruction*> computed;  // their values hold such NaNs
   EvaluationOptions options;
   options.observer = [&](const HloInstruction& instruction, const Value& value) {
-    if (has || !value.is_array() || !instruction.shape().IsArray()) return absl::OkStatus();
-    const absl::StatusOr<Literal> literal = value.ToLiteral(instruction.shape());
-    has = literal.ok() && HasNaN(*literal);
+    const bool reads =
+        absl::c_any_of(SourcesOf(instruction), [&](const HloInstruction* source) { return computed.contains(source); });
+    looks = looks || (reads && TellsNaNsApart(instruction));
+    const bool computes = !KeepsNaNs(instruction.opcode()) || reads;
+    if (computes && HasNaNAnywhere(value)) computed.insert(&instruction);
     return absl::OkStatus();
   };
-  return HloEvaluator(options).Evaluate(module, absl::MakeConstSpan(arguments)).ok() && has;
+  return HloEvaluator(options).Evaluate(module, absl::MakeConstSpan(arguments)).ok() && looks;
 }
 
 absl::StatusOr<Literal> RunByCopies(const Executable& executable, const std::vector<Literal>& arguments) {
@@ -147,10 +183,10 @@ Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments)
     const absl::string_view door = on_memory ? "on the caller's memory: " : "";
     if (!actual.ok()) return {Verdict::kDiffers, absl::StrCat(door, "does not run: ", actual.status().ToString())};
     if (DescribeDifference(*expected, *actual, exactness, {}).empty()) continue;
-    const std::string difference =
-        DescribeDifference(*expected, *actual, exactness, EvaluateNearby(module, arguments, expected->shape()));
+    const std::string difference = DescribeDifference(*expected, *actual, exactness,
+                                                      EvaluateNearby(module, arguments, expected->shape(), exactness));
     if (difference.empty()) continue;
-    if (TellsNaNsApart(module) && ComputesNaNs(module, arguments)) return {Verdict::kNotCompared, "bits of NaNs"};
+    if (LooksAtComputedNaNs(module, arguments)) return {Verdict::kNotCompared, "bits of NaNs"};
     return {Verdict::kDiffers, absl::StrCat(door, difference)};
   }
   return {};

@@ -43,13 +43,15 @@ inline const std::vector<FunctionOfF32>& FunctionsOfF32() {
   return functions;
 }
 
-// In units of the last place of the nearest f32. Both too large for f32, or both NaN: 0. Only one of them: 1e9.
+// In units of the last place of the nearest f32. Both too large for f32, or both NaN: 0. Only one of them, or zeros of
+// different signs: 1e9.
 inline double UlpError(float actual, double exact) {
   constexpr double kWrong = 1e9;
   const float nearest = static_cast<float>(exact);
   if (std::isnan(exact)) return std::isnan(actual) ? 0 : kWrong;
   if (std::isinf(nearest)) return actual == nearest ? 0 : kWrong;
   if (std::isnan(actual) || std::isinf(actual)) return kWrong;
+  if (actual == 0 && nearest == 0) return std::signbit(actual) == std::signbit(nearest) ? 0 : kWrong;
   const float above = std::nextafter(std::fabs(nearest), std::numeric_limits<float>::infinity());
   return std::fabs(actual - exact) / (double{above} - std::fabs(nearest));
 }
@@ -74,6 +76,7 @@ struct WorstError {
       const double exact = flush_denormals ? Flushed(function.exact(x)) : function.exact(x);
       // A result that is the argument, not computed, may be denormal. The next operation takes it as 0.
       const float result = flush_denormals ? static_cast<float>(Flushed(results[i])) : results[i];
+      if (x != arguments[i] && result == 0 && exact == 0) continue;  // the 0 in the place of -1e-40 may have any sign
       const double error = UlpError(result, exact);
       if (error > ulp) *this = {error, arguments[i]};
     }

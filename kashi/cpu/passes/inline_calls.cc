@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/excess_precision.h"
 
 namespace kashi::internal {
 namespace {
@@ -24,20 +25,28 @@ bool RunsBodiesAsAWhole(const HloInstruction& instruction) {
          instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kAsyncStart;
 }
 
-bool CanInline(const HloInstruction& call) {
-  if (!IsPlainCall(call) || call.HasControlDependencies()) return false;
-  const HloComputation& body = *call.called_computations()[0];
-  // The value of a parameter or of the root is converted to the declared shape at a call.
-  for (int64_t i = 0; i < call.operand_count(); ++i) {
-    if (!ShapeUtil::Compatible(call.operand(i)->shape(), body.parameter_instruction(i)->shape())) return false;
-  }
-  if (!ShapeUtil::Compatible(call.shape(), body.root_instruction()->shape())) return false;
-  return absl::c_none_of(body.instructions(), [](const HloInstruction* x) { return x->HasControlDependencies(); });
-}
-
 absl::Status Inline(HloInstruction* call) {
   const std::vector<HloInstruction*> arguments(call->operands().begin(), call->operands().end());
   return ReplaceByBody(call, CopyBody(*call->called_computations()[0], call->parent(), arguments));
+}
+
+// `computations`: callees first, so that they are inlined in themselves before they are copied.
+absl::Status InlineAll(HloModule* module, const std::vector<HloComputation*>& computations, HloOpcode opcode,
+                       StopFunction check_stopped) {
+  const int64_t limit = module->instruction_count() * kMostGrowth + kAlwaysAllowed;
+  int64_t count = module->instruction_count();
+  for (HloComputation* computation : computations) {
+    const std::vector<HloInstruction*> instructions = computation->instructions();
+    for (HloInstruction* instruction : instructions) {
+      if (instruction->opcode() != opcode || !CanInline(*instruction)) continue;
+      const int64_t added = instruction->called_computations()[0]->instruction_count();
+      if (count + added > limit) continue;
+      count += added;
+      KASHI_RETURN_IF_ERROR(check_stopped());
+      KASHI_RETURN_IF_ERROR(Inline(instruction));
+    }
+  }
+  return module->RemoveUnusedComputations();
 }
 
 }  // namespace
@@ -93,20 +102,11 @@ std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompil
 }
 
 absl::Status InlineCalls(HloModule* module, StopFunction check_stopped) {
-  const int64_t limit = module->instruction_count() * kMostGrowth + kAlwaysAllowed;
-  int64_t count = module->instruction_count();
-  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {  // callees are inlined in themselves by then
-    const std::vector<HloInstruction*> instructions = computation->instructions();
-    for (HloInstruction* instruction : instructions) {
-      if (!CanInline(*instruction)) continue;
-      const int64_t added = instruction->called_computations()[0]->instruction_count();
-      if (count + added > limit) continue;
-      count += added;
-      KASHI_RETURN_IF_ERROR(check_stopped());
-      KASHI_RETURN_IF_ERROR(Inline(instruction));
-    }
-  }
-  return module->RemoveUnusedComputations();
+  return InlineAll(module, module->MakeComputationPostOrder(), HloOpcode::kCall, check_stopped);
+}
+
+absl::Status InlineFusions(HloModule* module, StopFunction check_stopped) {
+  return InlineAll(module, ComputationsRunAsAWhole(module), HloOpcode::kFusion, check_stopped);
 }
 
 }  // namespace kashi::internal

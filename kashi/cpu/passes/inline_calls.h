@@ -12,9 +12,11 @@
 
 namespace kashi::internal {
 
-// In all computations that are run as a whole: the entry, and the bodies of loops, branches and calls. A call stays
-// where control dependencies order it, or where the module would become more than some times its size.
+// In all computations. A call stays where control dependencies order it, or where the module would become more than
+// some times its size.
 absl::Status InlineCalls(HloModule* module, StopFunction check_stopped = NeverStopped);
+// In the computations that are run as a whole, under the same conditions.
+absl::Status InlineFusions(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 // Copies the instructions of a body into its caller, with these arguments in the place of the parameters. Returns the
 // copy of the root.

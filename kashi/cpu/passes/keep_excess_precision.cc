@@ -6,33 +6,18 @@
 #include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/excess_precision.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
 namespace {
 
-bool IsBf16(const HloInstruction* x) { return x->shape().IsArray() && x->shape().element_type() == BF16; }
+bool TakesWide(const HloInstruction* user) { return TakesUnrounded(*user); }
 
-bool IsConvertToF32(const HloInstruction* x) {
-  return x->opcode() == HloOpcode::kConvert && x->shape().element_type() == F32 && !x->HasControlDependencies();
-}
-
-bool IsProduct(const HloInstruction& x) {
-  return x.opcode() == HloOpcode::kDot || x.opcode() == HloOpcode::kConvolution;
-}
-
-bool MayBeWide(const HloInstruction& x) {
-  if (!IsBf16(&x) || x.operands().empty() || !absl::c_all_of(x.operands(), IsBf16)) return false;
-  if (x.HasControlDependencies() || !absl::c_any_of(x.users(), IsConvertToF32)) return false;
-  const bool calls = GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kEmbeddedCall);
-  return (HloInstruction::IsOpElementwise(x.opcode()) && !calls) || IsProduct(x);
-}
-
-// Products take bf16 operands for a result of f32; elementwise operations have one type.
 std::vector<HloInstruction*> WideOperands(HloInstruction* x) {
   std::vector<HloInstruction*> operands(x->operands().begin(), x->operands().end());
-  if (IsProduct(*x)) return operands;
+  if (!HasWideOperands(*x)) return operands;
   for (HloInstruction*& operand : operands) {
     const Shape shape = ShapeUtil::ChangeElementType(operand->shape(), F32);
     operand = x->parent()->AddInstruction(HloInstruction::CreateConvert(shape, operand));
@@ -43,7 +28,7 @@ std::vector<HloInstruction*> WideOperands(HloInstruction* x) {
 absl::Status Widen(HloInstruction* x) {
   HloComputation* const computation = x->parent();
   std::vector<HloInstruction*> converts;
-  absl::c_copy_if(x->users(), std::back_inserter(converts), IsConvertToF32);
+  absl::c_copy_if(x->users(), std::back_inserter(converts), TakesWide);
   HloInstruction* const wide = computation->AddInstruction(
       x->CloneWithNewOperands(ShapeUtil::ChangeElementType(x->shape(), F32), WideOperands(x)));
   wide->set_metadata(x->metadata());
@@ -62,8 +47,9 @@ absl::Status KeepExcessPrecision(HloModule* module, StopFunction check_stopped) 
     KASHI_RETURN_IF_ERROR(check_stopped());
     // Found before anything changes: a convert that this pass makes keeps what was rounded.
     std::vector<HloInstruction*> found;
-    absl::c_copy_if(computation->MakeInstructionPostOrder(), std::back_inserter(found),
-                    [](const HloInstruction* x) { return MayBeWide(*x); });
+    absl::c_copy_if(computation->MakeInstructionPostOrder(), std::back_inserter(found), [](const HloInstruction* x) {
+      return CanBeUnrounded(*x) && absl::c_any_of(x->users(), TakesWide);
+    });
     for (HloInstruction* x : found) KASHI_RETURN_IF_ERROR(Widen(x));
   }
   return absl::OkStatus();

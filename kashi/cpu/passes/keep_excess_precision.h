@@ -5,7 +5,7 @@
 //   e = bf16[100] add(c, b)                 c = bf16[100] convert(d)
 //                                           e = bf16[100] add(c, b)
 //
-// For elementwise operations, dots and convolutions. An explicit convert from f32 to bf16 always rounds.
+// The rule is kashi/evaluator/excess_precision.h's.
 #ifndef KASHI_CPU_PASSES_KEEP_EXCESS_PRECISION_H_
 #define KASHI_CPU_PASSES_KEEP_EXCESS_PRECISION_H_
 
@@ -15,7 +15,8 @@
 
 namespace kashi::internal {
 
-// Pre: before passes that bring operations and converts of different computations together (unrolled loops).
+// Pre: calls are inlined. Fusions are not, nor are loops unrolled: an operation and a convert that such passes bring
+// together have a rounded number between them.
 absl::Status KeepExcessPrecision(HloModule* module, StopFunction check_stopped = NeverStopped);
 
 }  // namespace kashi::internal
