@@ -25,8 +25,8 @@ DATA = pathlib.Path(__file__).parent / "data" / "stablehlo" / "artifacts"
 SEED = "7"
 # A difference in these is a difference in what the program does outside of itself.
 EFFECTS = ("custom-call", "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "all-reduce", "all-gather",
-           "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast", "ragged-all-to-all",
-           "partition-id", "replica-id", "after-all", "rng")
+           "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast", "collective-reduce",
+           "ragged-all-to-all", "partition-id", "replica-id", "after-all", "rng")
 HEADER_KEYS = ("entry_computation_layout", "input_output_alias", "buffer_donor")
 
 

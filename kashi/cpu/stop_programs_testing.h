@@ -313,6 +313,7 @@ inline constexpr StopRow kCollectives[] = {
     {"reduce-scatter",
      "ROOT r = f32[30000] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, "
      "to_apply=add"},
+    {"collective-reduce", "ROOT r = f32[60000] collective-reduce(p), replica_groups={{1,0}}, to_apply=add"},
     {"collective-broadcast", "ROOT r = f32[60000] collective-broadcast(p), replica_groups={{1,0}}"},
     {"collective-permute", "ROOT r = f32[60000] collective-permute(p), source_target_pairs={{0,1},{1,0}}"},
     {"collective-permute-start",

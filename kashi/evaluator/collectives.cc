@@ -205,6 +205,24 @@ absl::StatusOr<Value> OwnResults(Operation&, const CollectiveGroup&, PendingColl
   return OneOrTuple(std::move(received.own));
 }
 
+// The operands but the last one, which has the position of the root for each of the others. Without it: the roots are
+// the first members.
+absl::StatusOr<std::vector<int64_t>> TakeRoots(const Operation& op, std::vector<Value>* operands) {
+  if (!op.instruction.has_dynamic_root()) return std::vector<int64_t>(operands->size(), 0);
+  KASHI_ASSIGN_OR_RETURN(std::vector<int64_t> roots, Integers(op, operands->back()));
+  operands->pop_back();
+  if (roots.size() == operands->size()) return roots;
+  return InvalidArgument("%s has %d roots for %d operands", op.instruction.name(), static_cast<int64_t>(roots.size()),
+                         static_cast<int64_t>(operands->size()));
+}
+
+absl::StatusOr<Value> ZerosLike(const Operation& op, std::vector<Value> values) {
+  for (Value& value : values) {
+    KASHI_ASSIGN_OR_RETURN(value, Zeros(op, value.dense_shape()));
+  }
+  return OneOrTuple(std::move(values));
+}
+
 absl::StatusOr<Value> AllReduce(Operation& op) {
   CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
@@ -501,28 +519,63 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedAllToAll>(Operation& op) {
   return RunCollective(op, std::move(plan));
 }
 
-// The first of a group gives, the others receive; a device in no group has zeros.
+// The root of a group, which is its first member or the one that the last operand names, gives; the others receive. A
+// device in no group has zeros.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
   CollectiveHalves plan;
   absl::StatusOr<CollectiveGroup> group = GroupOf(op);
   if (group.ok()) plan.group = *group;
-  const bool is_task = group.ok() && IsTask(op, plan.group);  // looks at the operands
+  const bool has_dynamic_root = op.instruction.has_dynamic_root();
+  const bool is_task = group.ok() && !has_dynamic_root && IsTask(op, plan.group);  // looks at the operands
+  plan.gives = TakeOperands(op);
+  KASHI_ASSIGN_OR_RETURN(std::vector<int64_t> roots, TakeRoots(op, &plan.gives));
   // XLA's verifier accepts several operands with the shape of the first one as the result; then only the first one
   // counts.
-  plan.gives = TakeOperands(op);
   if (op.instruction.shape().IsArray()) plan.gives.resize(1);
-  if (absl::IsNotFound(group.status())) {
-    for (Value& value : plan.gives) {
-      KASHI_ASSIGN_OR_RETURN(value, Zeros(op, value.dense_shape()));
-    }
-    return OneOrTuple(std::move(plan.gives));
-  }
+  if (absl::IsNotFound(group.status())) return ZerosLike(op, std::move(plan.gives));
   KASHI_RETURN_IF_ERROR(group.status());
+  for (const int64_t root : roots) {
+    if (root >= 0 && root < plan.group.size()) continue;
+    return InvalidArgument("%s: the root is member %d of a group of %d devices", op.instruction.name(), root,
+                           plan.group.size());
+  }
   if (is_task) plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kBroadcast));
-  plan.finish = [is_task](Operation&, const CollectiveGroup&, PendingCollective::Received received) {
-    if (!is_task) received.own = (*received.all)[0];
-    return absl::StatusOr<Value>(OneOrTuple(std::move(received.own)));
+  plan.finish = [is_task, roots = std::move(roots)](Operation&, const CollectiveGroup&,
+                                                    PendingCollective::Received received) -> absl::StatusOr<Value> {
+    if (is_task) return OneOrTuple(std::move(received.own));
+    std::vector<Value> results = (*received.all)[0];
+    for (size_t k = 0; k < results.size(); ++k) results[k] = (*received.all)[roots[k]][k];
+    return OneOrTuple(std::move(results));
+  };
+  return RunCollective(op, std::move(plan));
+}
+
+// An all-reduce of which the root keeps the result. The others have zeros, as in StableHLO's interpreter; so has a
+// device in no group.
+template <>
+absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveReduce>(Operation& op) {
+  CollectiveHalves plan;
+  absl::StatusOr<CollectiveGroup> group = GroupOf(op);
+  if (group.ok()) plan.group = *group;
+  const bool is_task = group.ok() && !op.instruction.has_dynamic_root() && IsTask(op, plan.group);
+  if (is_task) {
+    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllReduce));
+    KASHI_RETURN_IF_ERROR(AddReductions(op, &plan));
+  } else {
+    plan.combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
+  }
+  plan.gives = TakeOperands(op);
+  KASHI_ASSIGN_OR_RETURN(std::vector<int64_t> roots, TakeRoots(op, &plan.gives));
+  if (absl::IsNotFound(group.status())) return ZerosLike(op, std::move(plan.gives));
+  KASHI_RETURN_IF_ERROR(group.status());
+  plan.finish = [roots = std::move(roots)](Operation& of, const CollectiveGroup& members,
+                                           PendingCollective::Received received) -> absl::StatusOr<Value> {
+    for (size_t k = 0; k < received.own.size(); ++k) {
+      if (roots[k] == members.own) continue;
+      KASHI_ASSIGN_OR_RETURN(received.own[k], Zeros(of, received.own[k].dense_shape()));
+    }
+    return OneOrTuple(std::move(received.own));
   };
   return RunCollective(op, std::move(plan));
 }

@@ -387,6 +387,43 @@ TEST(CollectivesTest, CollectiveBroadcast) {
             "3 | 2 | 3 | 0");
 }
 
+TEST(CollectivesTest, CollectiveBroadcastFromDynamicRoots) {
+  const std::string text =
+      "p = f32[] parameter(0)\n n = f32[] negate(p)\n i = s32[2] constant({2, 0})\n"
+      "ROOT r = (f32[], f32[]) collective-broadcast(p, n, i), replica_groups={{3,1,0},{2}}, has_dynamic_root=true";
+  EXPECT_THAT(RunText(Program(text), Scalars()), HasSubstr("the root is member 2 of a group of 1 devices"));
+  const std::string one =
+      "p = f32[] parameter(0)\n i = s32[1] constant({1})\n"
+      "ROOT r = f32[] collective-broadcast(p, i), replica_groups={{3,1},{2,0}}, has_dynamic_root=true";
+  EXPECT_EQ(RunText(Program(one), Scalars()), "1 | 2 | 1 | 2");
+}
+
+// ---- collective-reduce: as StableHLO's interpreter ------------------------------------------------------------------
+
+TEST(CollectivesTest, CollectiveReduceGivesToTheFirst) {
+  EXPECT_EQ(RunText(Program("p = f32[] parameter(0)\n"
+                            "ROOT r = f32[] collective-reduce(p), replica_groups={{2,1,0},{3}}, to_apply=add_f32"),
+                    Scalars()),
+            "0 | 0 | 6 | 4");
+  EXPECT_EQ(RunText(Program("p = f32[] parameter(0)\n n = f32[] negate(p)\n"
+                            "ROOT r = (f32[], f32[]) collective-reduce(p, n), replica_groups={}, to_apply=add_f32"),
+                    Scalars()),
+            "( 10, -10 ) | ( 0, 0 ) | ( 0, 0 ) | ( 0, 0 )");
+  EXPECT_EQ(RunText(Program("p = f32[] parameter(0)\n"
+                            "ROOT r = f32[] collective-reduce(p), replica_groups={{0,1,2,3}}, to_apply=shift"),
+                    Scalars()),
+            "1234 | 0 | 0 | 0");
+}
+
+TEST(CollectivesTest, CollectiveReduceToDynamicRoots) {
+  // Each operand has its own root; a root outside of the group is no device.
+  const std::string text =
+      "p = f32[] parameter(0)\n n = f32[] negate(p)\n i = s32[2] constant({1, 2})\n"
+      "ROOT r = (f32[], f32[]) collective-reduce(p, n, i), replica_groups={{2,0},{1,3}}, has_dynamic_root=true,"
+      " to_apply=add_f32";
+  EXPECT_EQ(RunText(Program(text), Scalars()), "( 4, 0 ) | ( 0, 0 ) | ( 0, 0 ) | ( 6, 0 )");
+}
+
 // ---- Within other operations ----------------------------------------------------------------------------------------
 
 TEST(CollectivesTest, InAsynchronousComputations) {
@@ -414,6 +451,7 @@ TEST(CollectivesTest, GroupsOfOneNeedNoDevices) {
   EXPECT_EQ(run("collective-permute(p), source_target_pairs={{0,0}}"), "{1, 2, 3, 4}");
   EXPECT_EQ(run("collective-permute(p), source_target_pairs={}"), "{0, 0, 0, 0}");
   EXPECT_EQ(run("collective-broadcast(p), replica_groups={{0}}"), "{1, 2, 3, 4}");
+  EXPECT_EQ(run("collective-reduce(p), replica_groups={{0}}, to_apply=add_f32"), "{1, 2, 3, 4}");
 }
 
 TEST(CollectivesTest, OneDeviceCannotPlayFour) {

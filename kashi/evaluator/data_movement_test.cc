@@ -318,5 +318,17 @@ TEST(DynamicReshapeTest, TakesSizesWhenItRuns) {
   EXPECT_THAT(too_few.status().ToString(), HasSubstr("y: an operand of s32[6] does not match a result of s32[1,3]"));
 }
 
+// ---- shuffle -------------------------------------------------------------------------------------------------------
+
+TEST(DataMovementTest, ShuffleIsNotGuessed) {
+  const auto module = ParseAndReturnUnverifiedModule(
+      "HloModule m\nENTRY e { c = f32[2] constant({1, 2})\n"
+      "ROOT r = f32[2] shuffle(c), dimensions={0}, mode=rotate, shifts={1} }");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::Status status = HloEvaluator().Evaluate(**module, absl::Span<const Literal* const>()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(status.message(), HasSubstr("r: shuffle is not evaluated"));
+}
+
 }  // namespace
 }  // namespace kashi::internal

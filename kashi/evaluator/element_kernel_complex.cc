@@ -46,6 +46,21 @@ T Expm1(T z) {
   return {std::expm1(x) * std::cos(y) - 2 * half_sine * half_sine, std::exp(x) * std::sin(y)};
 }
 
+// By the magnitude 2^x and the angle y log(2); by C's exp where that would lose infinities.
+template <typename T>
+T Exp2(T z) {
+  constexpr double kLogOf2 = 0.6931471805599453;
+  const auto magnitude = std::exp2(z.real()), angle = z.imag() * kLogOf2;
+  if (!IsFinite(z) || !std::isfinite(magnitude)) return std::exp(z * kLogOf2);
+  return {magnitude * std::cos(angle), magnitude * std::sin(angle)};
+}
+
+template <typename T>
+T Log2(T z) {
+  constexpr double kLogOf2 = 0.6931471805599453;
+  return std::log(z) / kLogOf2;
+}
+
 // In a wider type: the terms cancel where |1+z| is near 1, and overflow where z is large.
 template <typename T>
 T Log1p(T z) {
@@ -89,8 +104,10 @@ KASHI_FORMULA(ComplexUnary, kSign, (T z), Sign(z))
 KASHI_COMPLEX_FUNCTION(kSqrt, std::sqrt(w))
 KASHI_COMPLEX_FUNCTION(kRsqrt, 1.0 / std::sqrt(w))
 KASHI_COMPLEX_FUNCTION(kExp, std::exp(w))
+KASHI_COMPLEX_FUNCTION(kExp2, Exp2(w))
 KASHI_COMPLEX_FUNCTION(kExpm1, Expm1(w))
 KASHI_COMPLEX_FUNCTION(kLog, std::log(w))
+KASHI_COMPLEX_FUNCTION(kLog2, Log2(w))
 KASHI_FORMULA(ComplexUnary, kLog1p, (T z), Log1p(z))
 KASHI_COMPLEX_FUNCTION(kLogistic, 1.0 / (1.0 + std::exp(-w)))
 KASHI_COMPLEX_FUNCTION(kSin, std::sin(w))
@@ -101,6 +118,7 @@ KASHI_COMPLEX_FUNCTION(kCosh, std::cosh(w))
 KASHI_COMPLEX_FUNCTION(kTanh, std::tanh(w))
 KASHI_COMPLEX_FUNCTION(kAsin, std::asin(w))
 KASHI_COMPLEX_FUNCTION(kAcos, std::acos(w))
+KASHI_COMPLEX_FUNCTION(kAtan, std::atan(w))
 KASHI_COMPLEX_FUNCTION(kAsinh, std::asinh(w))
 KASHI_COMPLEX_FUNCTION(kAcosh, std::acosh(w))
 KASHI_COMPLEX_FUNCTION(kAtanh, std::atanh(w))

@@ -106,6 +106,9 @@ const TableRow kRows[] = {
 // Operations that talk to a host or to another program, which the evaluator does not have.
 constexpr bool NeedsAHost(uint32_t flags) { return (flags & HloOpcodeFlags::kSideEffect) != 0; }
 
+// XLA has the shape of a shuffle and no place that computes one (jaxlib 0.12), so the direction is not known.
+constexpr bool IsUnknown(HloOpcode opcode) { return opcode == HloOpcode::kShuffle; }
+
 constexpr bool IsOfElements(HloOpcode opcode, uint32_t flags) {
   return (flags & HloOpcodeFlags::kElementwise) != 0 && opcode != HloOpcode::kCopy && opcode != HloOpcode::kMap &&
          opcode != HloOpcode::kBitcastConvert;
@@ -113,7 +116,7 @@ constexpr bool IsOfElements(HloOpcode opcode, uint32_t flags) {
 
 template <HloOpcode opcode, uint32_t flags>
 constexpr EvaluationFunction FunctionOf() {
-  if constexpr (NeedsAHost(flags)) {
+  if constexpr (NeedsAHost(flags) || IsUnknown(opcode)) {
     return nullptr;
   } else if constexpr (IsOfElements(opcode, flags)) {
     return &EvaluateElementwise;

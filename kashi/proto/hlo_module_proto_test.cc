@@ -220,6 +220,22 @@ TEST(HloModuleProtoTest, OldFormsOfFields) {
             "r = (f32[2]{0}, s32[2]{0}) topk(p), k=2, largest=true, is_stable=true");
 }
 
+TEST(HloModuleProtoTest, OperationsOfNewerXla) {
+  const std::string shuffle = Module("f32[4] shuffle(p), dimensions={0}, mode=rotate, shifts={-3}");
+  EXPECT_EQ(PrintChanged(shuffle, [](auto*, HloInstructionProto* r) { r->set_opcode("shuffle"); }),
+            "r = f32[4]{0} shuffle(p), dimensions={0}, mode=rotate, shifts={-3}");
+  EXPECT_THAT(PrintChanged(shuffle, [](auto*, HloInstructionProto* r) { r->clear_shuffle_mode(); }),
+              HasSubstr("A shuffle must specify a mode."));
+  const std::string reduce = Module("f32[4] collective-reduce(p), replica_groups={{0}}, to_apply=add");
+  EXPECT_EQ(PrintChanged(reduce, [](auto*, HloInstructionProto* r) { EXPECT_FALSE(r->has_dynamic_root()); }),
+            "r = f32[4]{0} collective-reduce(p), replica_groups={{0}}, has_dynamic_root=false, to_apply=add");
+  EXPECT_EQ(PrintChanged(reduce, [](auto*, HloInstructionProto* r) { r->set_has_dynamic_root(true); }),
+            "r = f32[4]{0} collective-reduce(p), replica_groups={{0}}, has_dynamic_root=true, to_apply=add");
+  EXPECT_EQ(PrintChanged(Module("f32[4] collective-broadcast(p), replica_groups={{0}}"),
+                         [](auto*, HloInstructionProto* r) { r->set_has_dynamic_root(true); }),
+            "r = f32[4]{0} collective-broadcast(p), replica_groups={{0}}, has_dynamic_root=true");
+}
+
 TEST(HloModuleProtoTest, PayloadsStandWhereTheyAreNamed) {
   EXPECT_EQ(PrintChanged(Module("f32[4] negate(p), metadata={op_name=\"q\"}"),
                          [](HloModuleProto* m, HloInstructionProto* r) {

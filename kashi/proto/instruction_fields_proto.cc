@@ -71,6 +71,28 @@ KASHI_READ(largest) {
 }
 KASHI_WRITE(largest) { proto->set_largest(instruction.largest()); }
 
+// A collective-reduce always says it, in text too.
+KASHI_READ(has_dynamic_root) {
+  if (in.proto.has_dynamic_root() || in.opcode == HloOpcode::kCollectiveReduce) {
+    fields->Set<HloField::has_dynamic_root>(in.proto.has_dynamic_root());
+  }
+  return absl::OkStatus();
+}
+KASHI_WRITE(has_dynamic_root) {
+  if (instruction.has_dynamic_root()) proto->set_has_dynamic_root(true);
+}
+
+KASHI_READ(shuffle_shifts) {
+  if (!in.proto.shuffle_mode().has_rotate()) return InvalidArgument("A shuffle must specify a mode.");
+  const auto& shifts = in.proto.shuffle_mode().rotate().shifts();
+  fields->Set<HloField::shuffle_shifts>(Int64List(shifts.begin(), shifts.end()));
+  return absl::OkStatus();
+}
+KASHI_WRITE(shuffle_shifts) {
+  const absl::Span<const int64_t> shifts = instruction.shuffle_shifts();
+  proto->mutable_shuffle_mode()->mutable_rotate()->mutable_shifts()->Add(shifts.begin(), shifts.end());
+}
+
 KASHI_READ(channel_id) {
   const int64_t channel = in.proto.channel_id() > 0 ? in.proto.channel_id() : in.proto.all_reduce_id();
   if (channel > 0) fields->Set<HloField::channel_id>(channel);

@@ -52,8 +52,8 @@ std::optional<HloOpcode> CollectiveOpcode(const HloInstruction& instruction) {
   };
   static constexpr HloOpcode kWhole[] = {HloOpcode::kAllGather,         HloOpcode::kAllReduce,
                                          HloOpcode::kAllToAll,          HloOpcode::kCollectiveBroadcast,
-                                         HloOpcode::kCollectivePermute, HloOpcode::kRaggedAllToAll,
-                                         HloOpcode::kReduceScatter};
+                                         HloOpcode::kCollectivePermute, HloOpcode::kCollectiveReduce,
+                                         HloOpcode::kRaggedAllToAll,    HloOpcode::kReduceScatter};
   const HloOpcode opcode = WithoutWrapper(instruction).opcode();
   for (const auto& [start, whole] : kStarts) {
     if (opcode == start) return whole;

@@ -118,7 +118,8 @@ CollectiveTime TimeOf(HloOpcode opcode, double bytes, const GroupGeometry& geome
   if (opcode == HloOpcode::kAllGather || opcode == HloOpcode::kReduceScatter) {
     return is_switch ? of_switch.Gather() : CollectiveTime{SidesSeconds(sides, bytes), RingName(sides)};
   }
-  if (opcode == HloOpcode::kCollectiveBroadcast) {
+  // A reduction to one member is a broadcast backwards.
+  if (opcode == HloOpcode::kCollectiveBroadcast || opcode == HloOpcode::kCollectiveReduce) {
     return is_switch ? of_switch.Broadcast() : TorusBroadcast(sides, bytes);
   }
   KASHI_CHECK(opcode == HloOpcode::kAllToAll || opcode == HloOpcode::kRaggedAllToAll);

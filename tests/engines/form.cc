@@ -9,6 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/inference/instruction_shape.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
@@ -107,10 +108,11 @@ std::string BinaryComputation(absl::string_view name, absl::string_view operatio
 }
 
 bool HasForms(HloOpcode opcode) {
-  constexpr uint32_t kNot = HloOpcodeFlags::kCollective | HloOpcodeFlags::kAsync | HloOpcodeFlags::kAsyncCollective |
-                            HloOpcodeFlags::kSideEffect | HloOpcodeFlags::kRandom;
+  constexpr uint32_t kNot =
+      HloOpcodeFlags::kCollective | HloOpcodeFlags::kAsync | HloOpcodeFlags::kAsyncCollective | HloOpcodeFlags::kRandom;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
-  return !info.Has(kNot) && info.requirement != HloOpcodeFlags::Requirement::kCustomCall;
+  return FindEvaluation(opcode) != nullptr && !info.Has(kNot) &&
+         info.requirement != HloOpcodeFlags::Requirement::kCustomCall;
 }
 
 std::vector<Draft> DraftsOf(HloOpcode opcode, const Shape& anchor) {

@@ -271,9 +271,10 @@ class ProgramMaker {
     if (Pick(6) == 0) sizes[1] = 40000;
     const std::string reducer = Reducer(), shape = Shape(sizes), p = Parameter(sizes);
     const std::string rest = absl::StrCat(", ", groups_, ", to_apply=", reducer);
-    if (Flip()) return AddCollective(shape, "all-reduce", {{p, shape}}, rest);
+    const std::string opcode = Pick(4) == 0 ? "collective-reduce" : "all-reduce";
+    if (Flip()) return AddCollective(shape, opcode, {{p, shape}}, rest);
     const std::string other = Shape({2, 5}), q = Parameter({2, 5});
-    AddCollective(absl::StrCat("(", shape, ", ", other, ")"), "all-reduce", {{p, shape}, {q, other}}, rest);
+    AddCollective(absl::StrCat("(", shape, ", ", other, ")"), opcode, {{p, shape}, {q, other}}, rest);
   }
 
   void AddAllGather() {

@@ -144,8 +144,10 @@ constexpr ElementEmitterRow kRows[] = {
     {HloOpcode::kRsqrt, &EmitRsqrt, true},
     {HloOpcode::kLogistic, &EmitLogistic, true},
     {HloOpcode::kExp, &EmitFunction<VectorFunction::kExp>, true},
+    {HloOpcode::kExp2, &EmitFunction<VectorFunction::kExp2>, true},
     {HloOpcode::kExpm1, &EmitFunction<VectorFunction::kExpm1>, true},
     {HloOpcode::kLog, &EmitFunction<VectorFunction::kLog>, true},
+    {HloOpcode::kLog2, &EmitFunction<VectorFunction::kLog2>, true},
     {HloOpcode::kLog1p, &EmitLog1p, true},
     {HloOpcode::kTanh, &EmitFunction<VectorFunction::kTanh>, true},
     {HloOpcode::kSin, &EmitFunction<VectorFunction::kSin>, true},
@@ -154,6 +156,7 @@ constexpr ElementEmitterRow kRows[] = {
     {HloOpcode::kCbrt, &EmitFunction<VectorFunction::kCbrt>, true},
     {HloOpcode::kErf, &EmitFunction<VectorFunction::kErf>, true},
     {HloOpcode::kPower, &EmitFunction<VectorFunction::kPow>, true},
+    {HloOpcode::kAtan, &EmitFunction<VectorFunction::kAtan>, true},
     {HloOpcode::kAtan2, &EmitFunction<VectorFunction::kAtan2>, true},
     {HloOpcode::kCompare, &EmitCompare},
 };

@@ -17,9 +17,10 @@
   extern "C" void Sleef_##name##d4_u10avx2();     \
   extern "C" void Sleef_##name##f16_u10avx512f(); \
   extern "C" void Sleef_##name##d8_u10avx512f();
-#define KASHI_SLEEF_FUNCTIONS(Apply)                                                                              \
-  Apply(kExp, exp) Apply(kExpm1, expm1) Apply(kLog, log) Apply(kLog1p, log1p) Apply(kTanh, tanh) Apply(kSin, sin) \
-      Apply(kCos, cos) Apply(kTan, tan) Apply(kCbrt, cbrt) Apply(kErf, erf) Apply(kPow, pow) Apply(kAtan2, atan2)
+#define KASHI_SLEEF_FUNCTIONS(Apply)                                                                                \
+  Apply(kExp, exp) Apply(kExp2, exp2) Apply(kExpm1, expm1) Apply(kLog, log) Apply(kLog2, log2) Apply(kLog1p, log1p) \
+      Apply(kTanh, tanh) Apply(kSin, sin) Apply(kCos, cos) Apply(kTan, tan) Apply(kCbrt, cbrt) Apply(kErf, erf)     \
+          Apply(kPow, pow) Apply(kAtan, atan) Apply(kAtan2, atan2)
 #define KASHI_DECLARE(function, name) KASHI_SLEEF_NAMES(name)
 KASHI_SLEEF_FUNCTIONS(KASHI_DECLARE);
 #undef KASHI_DECLARE

@@ -10,7 +10,23 @@
 
 namespace kashi::internal {
 
-enum class VectorFunction { kExp, kExpm1, kLog, kLog1p, kTanh, kSin, kCos, kTan, kCbrt, kErf, kPow, kAtan2 };
+enum class VectorFunction {
+  kExp,
+  kExp2,
+  kExpm1,
+  kLog,
+  kLog2,
+  kLog1p,
+  kTanh,
+  kSin,
+  kCos,
+  kTan,
+  kCbrt,
+  kErf,
+  kPow,
+  kAtan,
+  kAtan2
+};
 
 // The function of operands of f32 or f64, lane by lane. A lane's result does not depend on the number of lanes.
 llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::Span<llvm::Value* const> operands);

@@ -27,14 +27,17 @@ struct FunctionOfF32 {
 inline const std::vector<FunctionOfF32>& FunctionsOfF32() {
   static const auto& functions = *new std::vector<FunctionOfF32>{
       {"exponential", [](double x) { return std::exp(x); }, 1.5},
+      {"exp2", [](double x) { return std::exp2(x); }, 1.5},
       {"exponential-minus-one", [](double x) { return std::expm1(x); }, 1.5},
       {"log", [](double x) { return std::log(x); }, 1.5},
+      {"log2", [](double x) { return std::log2(x); }, 1.5},
       {"log-plus-one", [](double x) { return std::log1p(x); }, 1.5},
       {"tanh", [](double x) { return std::tanh(x); }, 2},
       {"logistic", [](double x) { return 1 / (1 + std::exp(-x)); }, 3},
       {"sine", [](double x) { return std::sin(x); }, 1.5},
       {"cosine", [](double x) { return std::cos(x); }, 1.5},
       {"tan", [](double x) { return std::tan(x); }, 1.5},
+      {"atan", [](double x) { return std::atan(x); }, 1.5},
       {"cbrt", [](double x) { return std::cbrt(x); }, 1.5},
       {"erf", [](double x) { return std::erf(x); }, 1.5},
       {"sqrt", [](double x) { return std::sqrt(x); }, 0.5},

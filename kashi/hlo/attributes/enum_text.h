@@ -17,6 +17,9 @@
 
 namespace kashi {
 
+// The only mode of a shuffle.
+inline constexpr absl::string_view kRotateMode = "rotate";
+
 // ---- Any case ------------------------------------------------------------------------------------------------------
 
 // "default", "high", "highest"

@@ -157,6 +157,9 @@ ShapeOr InferPad(const HloInstruction& x) {
   return I::InferPadShape(OperandShape(x, 0), OperandShape(x, 1), x.padding_config());
 }
 ShapeOr InferReverse(const HloInstruction& x) { return I::InferReverseShape(OperandShape(x, 0), Dimensions(x)); }
+ShapeOr InferShuffle(const HloInstruction& x) {
+  return I::InferShuffleShape(OperandShape(x, 0), Dimensions(x), x.shuffle_shifts());
+}
 ShapeOr InferTranspose(const HloInstruction& x) { return I::InferTransposeShape(OperandShape(x, 0), Dimensions(x)); }
 ShapeOr InferBroadcast(const HloInstruction& x) { return I::InferBroadcastShape(OperandShape(x, 0), Dimensions(x)); }
 ShapeOr InferConcatenate(const HloInstruction& x) {
@@ -266,6 +269,13 @@ ShapeOr InferAllGatherDone(const HloInstruction& x) { return I::InferAllGatherDo
 ShapeOr InferAllReduce(const HloInstruction& x) {
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 1));
   return I::InferAllReduceShape(OperandShapes(x));
+}
+ShapeOr InferCollectiveReduce(const HloInstruction& x) {
+  return I::InferCollectiveReduceShape(OperandShapes(x), x.has_dynamic_root());
+}
+ShapeOr InferCollectiveBroadcast(const HloInstruction& x) {
+  KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 1));
+  return I::InferCollectiveBroadcastShape(OperandShapes(x), x.has_dynamic_root());
 }
 ShapeOr InferReduceScatter(const HloInstruction& x) {
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 1));

@@ -93,6 +93,9 @@ class ShapeInference {
                                              const PaddingConfig& padding_config);
   // Keeps the layout.
   static absl::StatusOr<Shape> InferReverseShape(const Shape& operand_shape, absl::Span<const int64_t> dimensions);
+  // By a rotation, the only mode: a shift for each dimension.
+  static absl::StatusOr<Shape> InferShuffleShape(const Shape& operand_shape, absl::Span<const int64_t> dimensions,
+                                                 absl::Span<const int64_t> shifts);
   static absl::StatusOr<Shape> InferConcatOpShape(absl::Span<const Shape* const> arg_shapes, int64_t dimension);
   // The layout is permuted along, so that the transpose is a bitcast.
   static absl::StatusOr<Shape> InferTransposeShape(const Shape& operand_shape, absl::Span<const int64_t> dimensions);
@@ -210,7 +213,11 @@ class ShapeInference {
   static absl::StatusOr<Shape> InferAllToAllTupleShape(absl::Span<const Shape* const> operand_shapes);
   // The result is the second operand's shape.
   static absl::StatusOr<Shape> InferRaggedAllToAllShape(absl::Span<const Shape* const> operand_shapes);
-  static absl::StatusOr<Shape> InferCollectiveBroadcastShape(absl::Span<const Shape* const> operand_shapes);
+  // `has_dynamic_root`: the last operand has the position of the root in the group for each of the other operands.
+  static absl::StatusOr<Shape> InferCollectiveBroadcastShape(absl::Span<const Shape* const> operand_shapes,
+                                                             bool has_dynamic_root = false);
+  static absl::StatusOr<Shape> InferCollectiveReduceShape(absl::Span<const Shape* const> operand_shapes,
+                                                          bool has_dynamic_root = false);
   // `inplace`: operands are input, output, input offsets, output offsets.
   static absl::StatusOr<Shape> InferCollectivePermuteShape(absl::Span<const Shape* const> operand_shapes, bool inplace);
   // (operands, results, contexts...)

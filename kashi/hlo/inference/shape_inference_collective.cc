@@ -53,6 +53,26 @@ absl::StatusOr<Shape> StartedResult(const Shape& start) {
   return start.tuple_shapes(1);
 }
 
+// The operands but the roots, which are the last one.
+absl::StatusOr<absl::Span<const Shape* const>> WithoutRoots(absl::Span<const Shape* const> operands,
+                                                            bool has_dynamic_root, absl::string_view what) {
+  if (operands.empty()) return InvalidArgument("%s must have at least one operand", what);
+  if (!has_dynamic_root) return operands;
+  if (operands.size() < 2) {
+    return InvalidArgument("%s with has_dynamic_root must have at least one data operand followed by a root operand",
+                           what);
+  }
+  const absl::Span<const Shape* const> data = operands.first(operands.size() - 1);
+  const Shape& roots = *operands.back();
+  const bool is_list = roots.IsArray() && roots.element_type() == S32 && roots.rank() == 1;
+  if (is_list && roots.dimensions(0) == static_cast<int64_t>(data.size())) return data;
+  return InvalidArgument(
+      "The last operand of %s with has_dynamic_root=true must be a 1-D array of S32 with the same number of elements "
+      "as "
+      "the number of data operands, but got %s",
+      what, ShapeUtil::HumanString(roots));
+}
+
 }  // namespace
 
 // ---- Gathering and scattering --------------------------------------------------------------------------------------
@@ -111,6 +131,14 @@ absl::StatusOr<Shape> ShapeInference::InferReduceScatterShape(absl::Span<const S
 absl::StatusOr<Shape> ShapeInference::InferAllReduceShape(absl::Span<const Shape* const> operand_shapes) {
   KASHI_RETURN_IF_ERROR(ExpectArrays(operand_shapes, "operand of cross replica sum"));
   return MaybeTuple(CopyShapes(operand_shapes));
+}
+
+absl::StatusOr<Shape> ShapeInference::InferCollectiveReduceShape(absl::Span<const Shape* const> operand_shapes,
+                                                                 bool has_dynamic_root) {
+  KASHI_ASSIGN_OR_RETURN(const absl::Span<const Shape* const> data,
+                         WithoutRoots(operand_shapes, has_dynamic_root, "collective-reduce"));
+  KASHI_RETURN_IF_ERROR(ExpectArrays(data, "operand of collective-reduce"));
+  return MaybeTuple(CopyShapes(data));
 }
 
 absl::StatusOr<Shape> ShapeInference::InferAllReduceStartShape(absl::Span<const Shape* const> operand_shapes) {
@@ -180,10 +208,15 @@ absl::StatusOr<Shape> ShapeInference::InferRaggedAllToAllShape(absl::Span<const 
   return *operand_shapes[1];
 }
 
-absl::StatusOr<Shape> ShapeInference::InferCollectiveBroadcastShape(absl::Span<const Shape* const> operand_shapes) {
+absl::StatusOr<Shape> ShapeInference::InferCollectiveBroadcastShape(absl::Span<const Shape* const> operand_shapes,
+                                                                    bool has_dynamic_root) {
   KASHI_RET_CHECK(!operand_shapes.empty(), "collective-broadcast has no operands");
   KASHI_RETURN_IF_ERROR(ExpectArray(*operand_shapes[0], "operand of collective-broadcast"));
-  return *operand_shapes[0];
+  if (!has_dynamic_root) return *operand_shapes[0];  // XLA's verifier accepts others, which do not count
+  KASHI_ASSIGN_OR_RETURN(const absl::Span<const Shape* const> data,
+                         WithoutRoots(operand_shapes, has_dynamic_root, "collective-broadcast"));
+  KASHI_RETURN_IF_ERROR(ExpectArrays(data, "operand of collective-broadcast"));
+  return MaybeTuple(CopyShapes(data));
 }
 
 absl::StatusOr<Shape> ShapeInference::InferCollectivePermuteShape(absl::Span<const Shape* const> operand_shapes,

@@ -200,5 +200,47 @@ TEST(InferCollectiveBroadcastShapeTest, TheFirstOperandsShape) {
   EXPECT_TRUE(IsRetCheck(ShapeInference::InferCollectiveBroadcastShape({})));
 }
 
+TEST(InferCollectiveReduceShapeTest, TheOperandsShapesWithoutTheRoots) {
+  const auto reduce = [](const char* shapes, bool has_dynamic_root) {
+    const std::vector<Shape> operands = Shapes(shapes);
+    return Text(ShapeInference::InferCollectiveReduceShape(shape_inference::PointersTo(operands), has_dynamic_root));
+  };
+  const auto broadcast = [](const char* shapes) {
+    const std::vector<Shape> operands = Shapes(shapes);
+    return Text(ShapeInference::InferCollectiveBroadcastShape(shape_inference::PointersTo(operands), true));
+  };
+  EXPECT_EQ(reduce("f32[2]{0}", false), "f32[2]{0}");
+  EXPECT_EQ(reduce("f32[2]{0};s8[3]", false), "(f32[2]{0}, s8[3]{0})");
+  EXPECT_EQ(reduce("f32[2]{0};s32[1]", true), "f32[2]{0}");
+  EXPECT_EQ(reduce("f32[2]{0};s8[3];s32[2]", true), "(f32[2]{0}, s8[3]{0})");
+  EXPECT_EQ(broadcast("f32[2]{0};s8[3];s32[2]"), "(f32[2]{0}, s8[3]{0})");
+  EXPECT_EQ(broadcast("f32[2]{0};s32[1]"), "f32[2]{0}");
+  EXPECT_EQ(reduce("f32[2]{0}", true),
+            "error: collective-reduce with has_dynamic_root must have at least one data operand followed by a root "
+            "operand");
+  for (const char* roots : {"f32[2]{0};s32[2]", "f32[2]{0};s64[1]", "f32[2]{0};s32[]", "f32[2]{0};()"}) {
+    EXPECT_TRUE(absl::StartsWith(reduce(roots, true), "error: The last operand of collective-reduce with")) << roots;
+    EXPECT_TRUE(absl::StartsWith(broadcast(roots), "error: The last operand of collective-broadcast with")) << roots;
+  }
+  EXPECT_TRUE(absl::StartsWith(reduce("token[]", false), "error: Expected array argument for operand of"));
+  EXPECT_EQ(Text(ShapeInference::InferCollectiveReduceShape({})),
+            "error: collective-reduce must have at least one operand");
+}
+
+TEST(InferShuffleShapeTest, DimensionsWithShifts) {
+  const Shape shape = Shapes("f32[4,3]{0,1}")[0];
+  EXPECT_EQ(Text(ShapeInference::InferShuffleShape(shape, {1, 0}, {7, -1})), "f32[4,3]{0,1}");
+  EXPECT_EQ(Text(ShapeInference::InferShuffleShape(shape, {}, {})),
+            "error: A shuffle must shuffle at least one dimension.");
+  EXPECT_EQ(Text(ShapeInference::InferShuffleShape(shape, {1, 1}, {1, 2})),
+            "error: A dimension number is duplicated in shuffle.");
+  EXPECT_EQ(Text(ShapeInference::InferShuffleShape(shape, {2}, {1})),
+            "error: One of the shuffle dimensions (2) is out-of-bounds in shape f32[4,3].");
+  EXPECT_EQ(Text(ShapeInference::InferShuffleShape(shape, {0, 1}, {1})),
+            "error: dimensions and shifts must have the same size, got 2 and 1.");
+  EXPECT_TRUE(absl::StartsWith(Text(ShapeInference::InferShuffleShape(Shapes("()")[0], {0}, {1})),
+                               "error: Expected array argument for operand of shuffle"));
+}
+
 }  // namespace
 }  // namespace kashi::internal

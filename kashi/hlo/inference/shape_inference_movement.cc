@@ -280,6 +280,22 @@ absl::StatusOr<Shape> ShapeInference::InferReverseShape(const Shape& operand_sha
   return operand_shape;
 }
 
+absl::StatusOr<Shape> ShapeInference::InferShuffleShape(const Shape& operand_shape,
+                                                        absl::Span<const int64_t> dimensions,
+                                                        absl::Span<const int64_t> shifts) {
+  KASHI_RETURN_IF_ERROR(ExpectArray(operand_shape, "operand of shuffle"));
+  if (dimensions.empty()) return InvalidArgument("A shuffle must shuffle at least one dimension.");
+  if (!AllUnique(dimensions)) return InvalidArgument("A dimension number is duplicated in shuffle.");
+  for (int64_t dimension : dimensions) {
+    if (dimension >= 0 && dimension < operand_shape.rank()) continue;
+    return InvalidArgument("One of the shuffle dimensions (%d) is out-of-bounds in shape %s.", dimension,
+                           ShapeUtil::HumanString(operand_shape));
+  }
+  if (dimensions.size() == shifts.size()) return operand_shape;
+  return InvalidArgument("dimensions and shifts must have the same size, got %d and %d.", dimensions.size(),
+                         shifts.size());
+}
+
 absl::StatusOr<Shape> ShapeInference::InferConcatOpShape(absl::Span<const Shape* const> arg_shapes, int64_t dimension) {
   if (arg_shapes.empty()) return InvalidArgument("Concatenate expects at least one argument.");
   const Shape& first = *arg_shapes[0];

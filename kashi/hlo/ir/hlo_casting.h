@@ -44,6 +44,7 @@ KASHI_KIND(Callable, HloOpcode::kFusion, HloOpcode::kCall, HloOpcode::kCustomCal
 KASHI_KIND(Cholesky, HloOpcode::kCholesky);
 KASHI_KIND(CollectiveBroadcast, HloOpcode::kCollectiveBroadcast);
 KASHI_KIND(CollectivePermute, HloOpcode::kCollectivePermute, HloOpcode::kCollectivePermuteStart);
+KASHI_KIND(CollectiveReduce, HloOpcode::kCollectiveReduce);
 KASHI_KIND(Compare, HloOpcode::kCompare);
 KASHI_KIND(Concatenate, HloOpcode::kConcatenate);
 KASHI_KIND(Constant, HloOpcode::kConstant);
@@ -85,18 +86,19 @@ KASHI_KIND(Send, HloOpcode::kSend);
 KASHI_KIND(SendDone, HloOpcode::kSendDone);
 KASHI_KIND(SendRecv, HloOpcode::kSend, HloOpcode::kSendDone, HloOpcode::kRecv, HloOpcode::kRecvDone);
 KASHI_KIND(SetDimensionSize, HloOpcode::kSetDimensionSize);
+KASHI_KIND(Shuffle, HloOpcode::kShuffle);
 KASHI_KIND(Slice, HloOpcode::kSlice);
 KASHI_KIND(Sort, HloOpcode::kSort);
 KASHI_KIND(TopK, HloOpcode::kTopK);
 KASHI_KIND(Transpose, HloOpcode::kTranspose);
 KASHI_KIND(TriangularSolve, HloOpcode::kTriangularSolve);
 #undef KASHI_KIND
-struct HloAllReduceInstructionBase
-    : HloInstructionKind<HloOpcode::kAllReduce, HloOpcode::kAllReduceStart, HloOpcode::kReduceScatter> {};
+struct HloAllReduceInstructionBase : HloInstructionKind<HloOpcode::kAllReduce, HloOpcode::kAllReduceStart,
+                                                        HloOpcode::kCollectiveReduce, HloOpcode::kReduceScatter> {};
 struct HloCollectiveInstruction
     : HloInstructionKind<HloOpcode::kAllGather, HloOpcode::kAllGatherStart, HloOpcode::kAllReduce,
                          HloOpcode::kAllReduceStart, HloOpcode::kReduceScatter, HloOpcode::kAllToAll,
-                         HloOpcode::kRaggedAllToAll, HloOpcode::kCollectiveBroadcast> {};
+                         HloOpcode::kRaggedAllToAll, HloOpcode::kCollectiveBroadcast, HloOpcode::kCollectiveReduce> {};
 
 struct HloGatherInstruction : HloInstructionKind<HloOpcode::kGather> {
   static GatherDimensionNumbers MakeGatherDimNumbers(absl::Span<const int64_t> offset_dims,

@@ -291,6 +291,8 @@ class HloInstruction : public HloInstructionFactories {
   const OutputOperandAliasingPairs& output_operand_aliasing() const;  // empty if there is none
   bool is_stable() const { return fields_.Get<HloField::is_stable>(false); }
   bool is_composite() const { return fields_.Get<HloField::is_composite>(false); }
+  bool has_dynamic_root() const { return fields_.Get<HloField::has_dynamic_root>(false); }
+  absl::Span<const int64_t> shuffle_shifts() const;  // empty if there are none
   int64_t k() const { return Field<HloField::k>(); }
   bool largest() const { return fields_.Get<HloField::largest>(true); }
   int64_t inferred_dimension() const { return fields_.Get<HloField::inferred_dimension>(-1); }

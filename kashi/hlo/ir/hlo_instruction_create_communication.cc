@@ -106,13 +106,22 @@ Instruction HloInstructionFactories::CreateRaggedAllToAll(const Shape& shape,
   return Create(HloOpcode::kRaggedAllToAll, shape, operands, Fields(Groups(device_list), Channel(channel_id)));
 }
 
-Instruction HloInstructionFactories::CreateCollectiveBroadcast(const Shape& shape,
-                                                               absl::Span<HloInstruction* const> operands,
-                                                               const CollectiveDeviceList& device_list,
-                                                               bool constrain_layout,
-                                                               const std::optional<int64_t>& channel_id) {
-  return Create(HloOpcode::kCollectiveBroadcast, shape, operands,
-                Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id)));
+Instruction HloInstructionFactories::CreateCollectiveBroadcast(
+    const Shape& shape, absl::Span<HloInstruction* const> operands, const CollectiveDeviceList& device_list,
+    bool constrain_layout, const std::optional<int64_t>& channel_id, bool has_dynamic_root) {
+  HloFieldList fields = Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id));
+  if (has_dynamic_root) fields.Set<HloField::has_dynamic_root>(true);
+  return Create(HloOpcode::kCollectiveBroadcast, shape, operands, std::move(fields));
+}
+
+Instruction HloInstructionFactories::CreateCollectiveReduce(
+    const Shape& shape, absl::Span<HloInstruction* const> operands, HloComputation* reduce_computation,
+    const CollectiveDeviceList& device_list, bool constrain_layout, const std::optional<int64_t>& channel_id,
+    bool use_global_device_ids, bool has_dynamic_root) {
+  return Create(HloOpcode::kCollectiveReduce, shape, operands,
+                Fields(Groups(device_list), ConstrainLayout(constrain_layout), Channel(channel_id),
+                       GlobalDeviceIds(use_global_device_ids), Calls(reduce_computation),
+                       With<HloField::has_dynamic_root>{has_dynamic_root}));
 }
 
 Instruction HloInstructionFactories::CreateCollectivePermute(const Shape& shape, HloInstruction* operand,

@@ -224,11 +224,13 @@ class HloInstructionFactories {
                                                         const CollectiveDeviceList& device_list, bool constrain_layout,
                                                         const std::optional<int64_t>& channel_id,
                                                         const std::optional<int64_t>& split_dimension = std::nullopt);
-  static std::unique_ptr<HloInstruction> CreateCollectiveBroadcast(const Shape& shape,
-                                                                   absl::Span<HloInstruction* const> operands,
-                                                                   const CollectiveDeviceList& device_list,
-                                                                   bool constrain_layout,
-                                                                   const std::optional<int64_t>& channel_id);
+  static std::unique_ptr<HloInstruction> CreateCollectiveBroadcast(
+      const Shape& shape, absl::Span<HloInstruction* const> operands, const CollectiveDeviceList& device_list,
+      bool constrain_layout, const std::optional<int64_t>& channel_id, bool has_dynamic_root = false);
+  static std::unique_ptr<HloInstruction> CreateCollectiveReduce(
+      const Shape& shape, absl::Span<HloInstruction* const> operands, HloComputation* reduce_computation,
+      const CollectiveDeviceList& device_list, bool constrain_layout, const std::optional<int64_t>& channel_id,
+      bool use_global_device_ids, bool has_dynamic_root = false);
   static std::unique_ptr<HloInstruction> CreateRaggedAllToAll(const Shape& shape,
                                                               absl::Span<HloInstruction* const> operands,
                                                               const CollectiveDeviceList& device_list,

@@ -163,6 +163,10 @@ std::optional<int> HloInstruction::cross_program_prefetch_index() const {
   return index ? std::optional<int>(*index) : std::nullopt;
 }
 
+absl::Span<const int64_t> HloInstruction::shuffle_shifts() const {
+  const Int64List* shifts = fields_.Find<HloField::shuffle_shifts>();
+  return shifts ? absl::MakeConstSpan(*shifts) : absl::Span<const int64_t>();
+}
 const OutputOperandAliasingPairs& HloInstruction::output_operand_aliasing() const {
   static const auto* const none = new OutputOperandAliasingPairs();
   const OutputOperandAliasingPairs* pairs = fields_.Find<HloField::output_operand_aliasing>();

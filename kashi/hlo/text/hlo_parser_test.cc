@@ -123,6 +123,31 @@ TEST(HloParserTest, ReadsTheFormsOfNewerXla) {
   }
 }
 
+// No XLA that was run knows it; newer ones list it (docs/spec/hlo.md 2).
+TEST(HloParserTest, ReadsAtan) {
+  const auto module = ParseAndReturnUnverifiedModule(
+      "HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = atan(x), result_accuracy={mode=highest} }");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->entry_computation()->root_instruction()->ToString(),
+            "%r = f32[4]{0} atan(%x), result_accuracy={mode=highest}");
+}
+
+TEST(HloParserTest, ReadsTheShuffleOfNewerXla) {
+  const auto shuffle = [](absl::string_view attributes) {
+    const auto module = ParseAndReturnUnverifiedModule(
+        absl::StrCat("HloModule m\nENTRY e { x = f32[4,3] parameter(0)\n ROOT r = shuffle(x)", attributes, " }"));
+    if (!module.ok()) return std::string(module.status().message());
+    return (*module)->entry_computation()->root_instruction()->ToString();
+  };
+  EXPECT_EQ(shuffle(", shifts={1,-7}, mode=rotate, dimensions={1,0}"),
+            "%r = f32[4,3]{1,0} shuffle(%x), dimensions={1,0}, mode=rotate, shifts={1,-7}");
+  EXPECT_THAT(shuffle(", dimensions={0}, mode=reverse, shifts={1}"), HasSubstr("Unknown shuffle mode: reverse"));
+  EXPECT_THAT(shuffle(", dimensions={0}, mode=\"rotate\", shifts={1}"), HasSubstr("a shuffle mode"));
+  EXPECT_THAT(shuffle(", dimensions={0}, shifts={1}"), HasSubstr("mode"));
+  EXPECT_THAT(shuffle(", dimensions={0}, mode=rotate"), HasSubstr("shifts"));
+  EXPECT_THAT(shuffle(", dimensions={2}, mode=rotate, shifts={1}"), HasSubstr("out-of-bounds"));
+}
+
 TEST(HloParserTest, KeepsAsyncUpdatesOfSeveralOperandsWithAWarning) {
   const std::string text = R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
 

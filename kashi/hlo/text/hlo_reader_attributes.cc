@@ -392,6 +392,16 @@ KASHI_READ(GroupMode) {
   return ReadGroupModeName();
 }
 
+// `rotate` is the only mode: the shifts are all that is kept.
+KASHI_READ(ShuffleMode) {
+  pending->fields.Mutable<field>();
+  const size_t begin = (scan_.SkipSpace(), scan_.offset());
+  const absl::string_view word = scan_.ReadIdentHere();
+  if (word == kRotateMode) return true;
+  if (word.empty()) return ErrorHere("a shuffle mode");
+  return Error(begin, scan_.offset(), absl::StrCat("Unknown shuffle mode: ", word, "; the only one is ", kRotateMode));
+}
+
 // Not kept if it is what the operands' type means anyhow.
 KASHI_READ(ComparisonKind) {
   Comparison::Type type{};

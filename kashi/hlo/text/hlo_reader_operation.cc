@@ -173,6 +173,9 @@ bool HloReader::CompleteField(HloAttribute attribute, Pending* pending) {
     case HloAttribute::largest:
       if (!fields.Has(HloField::largest)) fields.Set<HloField::largest>(true);
       return true;
+    case HloAttribute::reduce_has_dynamic_root:
+      if (!fields.Has(HloField::has_dynamic_root)) fields.Set<HloField::has_dynamic_root>(false);
+      return true;
     case HloAttribute::left_side:
       fields.Mutable<HloField::triangular_solve_options>();
       return true;

@@ -76,6 +76,12 @@ KASHI_PRINT(TriStateBool) {
   out_.Add(text);
 }
 
+KASHI_PRINT(ShuffleMode) {
+  if (!instruction.fields().Has(field)) return;
+  Begin(entry.attribute);
+  out_.Add(kRotateMode);
+}
+
 KASHI_PRINT(Float) {
   KASHI_FIND(value);
   Begin(entry.attribute);

@@ -87,7 +87,8 @@ absl::Status CheckListedGroups(const HloInstruction& x, const GroupMode& mode, c
     }
   }
   KASHI_RETURN_IF_ERROR(CheckIdCount(count, mode, config));
-  const bool may_differ = x.opcode() == HloOpcode::kAllReduce || x.opcode() == HloOpcode::kAllReduceStart;
+  const bool may_differ = x.opcode() == HloOpcode::kAllReduce || x.opcode() == HloOpcode::kAllReduceStart ||
+                          x.opcode() == HloOpcode::kCollectiveReduce;
   const auto is_other_size = [&](const ReplicaGroup& group) {
     return group.replica_ids_size() != groups[0].replica_ids_size();
   };
@@ -277,6 +278,7 @@ constexpr OpcodeCheck kCollectiveChecks[] = {
     {HloOpcode::kAllReduceStart, "replica groups", CheckGroups},
     {HloOpcode::kAllToAll, "replica groups", CheckGroups},
     {HloOpcode::kAllToAll, "all-to-all", CheckAllToAll},
+    {HloOpcode::kCollectiveReduce, "replica groups", CheckGroups},
     {HloOpcode::kReduceScatter, "replica groups", CheckGroups},
     {HloOpcode::kReduceScatter, "shard count", CheckReduceScatter},
     {HloOpcode::kRaggedAllToAll, "replica groups", CheckGroups},

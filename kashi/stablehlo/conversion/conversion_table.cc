@@ -101,6 +101,7 @@ constexpr Row kRows[] = {
     {"stablehlo.cholesky", &ConvertCholesky},
     {"stablehlo.collective_broadcast", &ConvertCollectiveBroadcast},
     {"stablehlo.collective_permute", &ConvertCollectivePermute},
+    {"stablehlo.collective_reduce", &ConvertCollectiveReduce},
     {"stablehlo.compare", &ConvertCompare},
     {"stablehlo.composite", &ConvertComposite},
     {"stablehlo.concatenate", &ConvertConcatenate},

@@ -210,9 +210,26 @@ absl::Status ConvertAllToAll(OperationConverter& c) {
 absl::Status ConvertCollectiveBroadcast(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
   KASHI_ASSIGN_OR_RETURN(const bool has_dynamic_root, c.Bool("has_dynamic_root"));
-  if (has_dynamic_root) return Unimplemented("HLO has no collective-broadcast with a dynamic root");
-  return c.Finish(
-      HloInstruction::CreateCollectiveBroadcast(common.shape, c.operands(), common.groups, false, common.channel));
+  return c.Finish(HloInstruction::CreateCollectiveBroadcast(common.shape, c.operands(), common.groups, false,
+                                                            common.channel, has_dynamic_root));
+}
+
+absl::Status ConvertCollectiveReduce(OperationConverter& c) {
+  KASHI_ASSIGN_OR_RETURN(const Common common, CommonOf(c));
+  KASHI_ASSIGN_OR_RETURN(const bool has_dynamic_root, c.Bool("has_dynamic_root"));
+  KASHI_ASSIGN_OR_RETURN(HloComputation* const body, c.RegionAsComputation(0));
+  Instructions operands;
+  for (size_t k = 0; k < c.operands().size(); ++k) {
+    HloInstruction* operand = c.operand(k);
+    const bool is_roots = has_dynamic_root && k + 1 == c.operands().size();
+    if (!is_roots) {
+      KASHI_ASSIGN_OR_RETURN(operand, Promote(c, operand, *body, 0));
+    }
+    operands.push_back(operand);
+  }
+  return c.Finish(HloInstruction::CreateCollectiveReduce(common.shape, operands, body, common.groups, false,
+                                                         common.channel, common.use_global_device_ids,
+                                                         has_dynamic_root));
 }
 
 absl::Status ConvertCollectivePermute(OperationConverter& c) {

@@ -194,6 +194,8 @@ absl::Status ConvertCustomCall(OperationConverter& c) {
 absl::Status ConvertPlainCustomCall(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const absl::string_view target, c.String("call_target_name"));
   KASHI_ASSIGN_OR_RETURN(const CallOperands operands, OperandsOf(c));
+  const Attribute* tilings = c.operation().Find("result_tilings");
+  if (tilings != nullptr && !tilings->elements.empty()) return Unimplemented("custom calls with `result_tilings`");
   const Shape& shape = operands.shape;
   KASHI_ASSIGN_OR_RETURN(const bool has_side_effect, c.Bool("has_side_effect"));
   KASHI_ASSIGN_OR_RETURN(Config config, ConfigOf(c));

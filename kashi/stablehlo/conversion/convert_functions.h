@@ -122,6 +122,7 @@ absl::Status ConvertReduceScatter(OperationConverter& c);
 absl::Status ConvertAllToAll(OperationConverter& c);
 absl::Status ConvertCollectiveBroadcast(OperationConverter& c);
 absl::Status ConvertCollectivePermute(OperationConverter& c);
+absl::Status ConvertCollectiveReduce(OperationConverter& c);
 absl::Status ConvertReplicaId(OperationConverter& c);
 absl::Status ConvertPartitionId(OperationConverter& c);
 absl::Status ConvertAsyncStart(OperationConverter& c);

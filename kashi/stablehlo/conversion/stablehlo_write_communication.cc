@@ -38,6 +38,7 @@ OperationText Collective(const StableHloWriter& w, absl::string_view name, const
   if (i.channel_id().has_value()) SetChannel(i, kDeviceToDevice, &operation);
   SetGroups(i, &operation);
   if (i.use_global_device_ids()) operation.Set("use_global_device_ids", "");
+  if (i.has_dynamic_root()) operation.Set("has_dynamic_root", "");
   return operation;
 }
 
@@ -90,6 +91,12 @@ absl::Status WriteAllToAll(StableHloWriter& w, const HloInstruction& i) {
 
 absl::Status WriteCollectiveBroadcast(StableHloWriter& w, const HloInstruction& i) {
   return w.WriteFor(i, Collective(w, "stablehlo.collective_broadcast", i));
+}
+
+absl::Status WriteCollectiveReduce(StableHloWriter& w, const HloInstruction& i) {
+  OperationText operation = Collective(w, "stablehlo.collective_reduce", i);
+  operation.regions.push_back({i.to_apply()});
+  return w.WriteFor(i, std::move(operation));
 }
 
 absl::Status WriteCollectivePermute(StableHloWriter& w, const HloInstruction& i) {

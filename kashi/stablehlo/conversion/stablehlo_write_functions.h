@@ -63,6 +63,7 @@ absl::Status WriteAllToAll(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteAsyncStart(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCollectiveBroadcast(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCollectivePermute(StableHloWriter& w, const HloInstruction& i);
+absl::Status WriteCollectiveReduce(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCollectivePermuteStart(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCopyDone(StableHloWriter& w, const HloInstruction& i);
 absl::Status WriteCopyStart(StableHloWriter& w, const HloInstruction& i);
