@@ -73,9 +73,9 @@ std::vector<double> AsDoubles(const Literal& literal) {
   return {wide.data<double>().begin(), wide.data<double>().end()};
 }
 
-class SpecialValuesTest : public testing::TestWithParam<PrimitiveType> {};
+class SpecialValuesOfTypeTest : public testing::TestWithParam<PrimitiveType> {};
 
-TEST_P(SpecialValuesTest, GiveTheSameSigns) {
+TEST_P(SpecialValuesOfTypeTest, GiveTheSameSigns) {
   const PrimitiveType type = GetParam();
   const double relative = type == F64 ? 1e-14 : type == F32 ? 1e-6 : type == F16 ? 2e-3 : 1e-2;
   CompileOptions options;
@@ -112,7 +112,7 @@ TEST_P(SpecialValuesTest, GiveTheSameSigns) {
 
 // LLVM 19 swaps the operands of such a comparison in f16 to load p from the stack, where the call of a function left it.
 // All directions, and two vectors and a rest.
-TEST_P(SpecialValuesTest, ComparisonsUnderAMask) {
+TEST_P(SpecialValuesOfTypeTest, ComparisonsUnderAMask) {
   const std::string type(primitive_util::LowercasePrimitiveTypeName(GetParam()));
   const std::string directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   for (const std::string size : {"", "70"}) {
@@ -130,7 +130,34 @@ TEST_P(SpecialValuesTest, ComparisonsUnderAMask) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, SpecialValuesTest, testing::Values(F64, F32, F16, BF16),
+// e^-17 - 1 is the largest f32 above -1, and not -1: a power with this exponent has no result.
+TEST(SpecialValuesTest, ExpMinusOneNearMinusOne) {
+  std::vector<float> x;
+  for (int i = 0; i < 400; ++i) x.push_back(-20 + 0.05f * static_cast<float>(i));
+  std::vector<Literal> arguments;
+  arguments.push_back(LiteralUtil::CreateR1<float>(x));
+  const auto module =
+      ReadVerified("ENTRY e { x = f32[400] parameter(0) ROOT r = f32[400] exponential-minus-one(x) }").value();
+  const Literal result = RunCompiled(*module, arguments).value();
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(result.data<float>()[i], std::expm1(static_cast<double>(x[i])), x[i] < -1 ? 3.1e-8 : 6.1e-8) << x[i];
+  }
+}
+
+// exp(89) is infinite in f32, and stays so in the sum. A fused multiply-add of the last product in exp would be finite.
+TEST(SpecialValuesTest, SumsOfInfiniteResults) {
+  const char kText[] =
+      "ENTRY e { x = f32[40] parameter(0) y = f32[40] parameter(1) a = f32[40] exponential(x) b = f32[40] negate(a) "
+      "c = f32[40] add(b, y) d = f32[40] subtract(y, a) ROOT r = (f32[40], f32[40]) tuple(c, d) }";
+  for (const float y : {1e38f, std::numeric_limits<float>::infinity()}) {
+    std::vector<Literal> arguments;
+    arguments.push_back(LiteralUtil::CreateR1<float>(std::vector<float>(40, 89)));
+    arguments.push_back(LiteralUtil::CreateR1<float>(std::vector<float>(40, y)));
+    ExpectAsEvaluator(kText, arguments, ErrorSpec(0, 0));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SpecialValuesOfTypeTest, testing::Values(F64, F32, F16, BF16),
                          [](const auto& type) { return primitive_util::LowercasePrimitiveTypeName(type.param); });
 
 }  // namespace

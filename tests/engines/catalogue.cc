@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -81,6 +82,10 @@ constexpr absl::string_view kKindNames[] = {"alone", "pair", "random"};
 template <typename List>
 const auto& OneOf(const List& list, std::mt19937_64* random) {
   return list[(*random)() % list.size()];
+}
+
+int64_t Below(int64_t bound, std::mt19937_64* random) {
+  return static_cast<int64_t>((*random)() % static_cast<uint64_t>(bound));
 }
 
 uint32_t SeedOf(int64_t number) { return static_cast<uint32_t>(static_cast<uint64_t>(number) * 2654435761 >> 7); }
@@ -211,17 +216,53 @@ ProgramId Catalogue::Draw(ProgramId::Kind kind, std::mt19937_64* random) const {
 ProgramId Catalogue::DrawAlone(std::mt19937_64* random) const {
   const int64_t form = OneOf(OneOf(alone_by_operation_, random), random);
   const int64_t rest = static_cast<int64_t>(Frames().size()) * kKinds;
-  return {ProgramId::kAlone, form * rest + static_cast<int64_t>((*random)() % static_cast<uint64_t>(rest))};
+  return {ProgramId::kAlone, form * rest + Below(rest, random)};
 }
 
 ProgramId Catalogue::DrawPair(std::mt19937_64* random) const {
   const Meeting& meeting = OneOf(meetings_, random);
   const int64_t producer = OneOf(OneOf(meeting.producers_by_operation, random), random);
   const int64_t consumer = OneOf(OneOf(meeting.consumers_by_operation, random), random);
-  const int64_t rest = static_cast<int64_t>(Frames().size()) * kKinds;
+  return PairOf(meeting, producer, consumer, Below(static_cast<int64_t>(Frames().size()), random),
+                Below(kKinds, random));
+}
+
+ProgramId Catalogue::PairOf(const Meeting& meeting, int64_t producer, int64_t consumer, int64_t frame,
+                            int64_t kind) const {
   const int64_t pair = producer * static_cast<int64_t>(meeting.consumers.size()) + consumer;
-  return {ProgramId::kPair,
-          meeting.first + pair * rest + static_cast<int64_t>((*random)() % static_cast<uint64_t>(rest))};
+  return {ProgramId::kPair, meeting.first + (pair * static_cast<int64_t>(Frames().size()) + frame) * kKinds + kind};
+}
+
+std::vector<ProgramId> Catalogue::Cover(std::mt19937_64* random) const {
+  std::vector<ProgramId> programs;
+  const int64_t rest = static_cast<int64_t>(Frames().size()) * kKinds;
+  for (size_t form = 0; form < alone_.size(); ++form) {
+    programs.push_back({ProgramId::kAlone, static_cast<int64_t>(form) * rest + Below(rest, random)});
+  }
+  // For each producer and consumer the shapes between them, with the forms of both.
+  struct Place {
+    const Meeting* meeting;
+    const std::vector<int64_t>*producers, *consumers;
+  };
+  std::map<std::tuple<HloOpcode, HloOpcode, size_t>, std::vector<Place>> places;
+  for (const Meeting& meeting : meetings_) {
+    for (const std::vector<int64_t>& producers : meeting.producers_by_operation) {
+      for (const std::vector<int64_t>& consumers : meeting.consumers_by_operation) {
+        const Use& use = meeting.consumers[static_cast<size_t>(consumers[0])];
+        const HloOpcode producer = meeting.producers[static_cast<size_t>(producers[0])]->opcode;
+        places[{producer, use.form->opcode, use.slot}].push_back({&meeting, &producers, &consumers});
+      }
+    }
+  }
+  for (const auto& [unused, where] : places) {
+    for (int64_t frame = 0; frame < static_cast<int64_t>(Frames().size()); ++frame) {
+      const Place& place = OneOf(where, random);
+      programs.push_back(PairOf(*place.meeting, OneOf(*place.producers, random), OneOf(*place.consumers, random), frame,
+                                Below(kKinds, random)));
+    }
+  }
+  std::shuffle(programs.begin(), programs.end(), *random);
+  return programs;
 }
 
 std::vector<HloOpcode> Catalogue::Missing() const {

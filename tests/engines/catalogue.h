@@ -48,6 +48,10 @@ class Catalogue {
   // that operations with few forms come as often as those with many.
   ProgramId Draw(ProgramId::Kind kind, std::mt19937_64* random) const;
 
+  // Every form once, and every producer once with every consumer (an operation and the number of its operand) in every
+  // frame: programs by lot of those that do this, in an order by lot.
+  std::vector<ProgramId> Cover(std::mt19937_64* random) const;
+
   // Operations that have no form, and should have.
   std::vector<HloOpcode> Missing() const;
 
@@ -68,6 +72,8 @@ class Catalogue {
   void MakeMeetings();
   ProgramId DrawAlone(std::mt19937_64* random) const;
   ProgramId DrawPair(std::mt19937_64* random) const;
+  // The pair of two forms of a meeting, in a frame, with arguments of this kind.
+  ProgramId PairOf(const Meeting& meeting, int64_t producer, int64_t consumer, int64_t frame, int64_t kind) const;
   // What a number below alone_count() or pair_count() stands for; alone, there is only a consumer.
   struct Parts {
     ArgumentKind arguments;

@@ -30,7 +30,7 @@ namespace {
 struct Settings {
   int64_t alone = 2000 / kShare, pairs = 3500 / kShare, random = 500 / kShare;  // by lot
   uint64_t seed = 1;
-  bool is_long = false;
+  bool is_long = false, covers = false;
   int64_t start = 0, shard = 0, shards = 1;
   double seconds = 0;  // 0: no limit. Without --long: programs by lot, until then
   int64_t most_findings = 20;
@@ -45,6 +45,7 @@ bool ParseSetting(absl::string_view argument, Settings* settings) {
     return absl::ConsumePrefix(&argument, name) && absl::SimpleAtoi(argument, value);
   };
   if (argument == "--long") return settings->is_long = true;
+  if (argument == "--cover") return settings->covers = true;
   if (argument == "--list") return settings->lists = true;
   if (number("--alone=", &settings->alone) || number("--pairs=", &settings->pairs)) return true;
   if (number("--random=", &settings->random)) return true;
@@ -60,18 +61,25 @@ bool ParseSetting(absl::string_view argument, Settings* settings) {
 // The programs of a run, in order.
 class Plan {
  public:
-  Plan(const Catalogue& catalogue, const Settings& settings) : catalogue_(catalogue), settings_(settings) {}
+  Plan(const Catalogue& catalogue, const Settings& settings) : catalogue_(catalogue), settings_(settings) {
+    std::mt19937_64 random(settings.seed);
+    if (settings.covers) cover_ = catalogue.Cover(&random);
+  }
 
   int64_t size() const {
-    if (settings_.is_long) {
-      const int64_t all = catalogue_.alone_count() + catalogue_.pair_count();
+    if (settings_.is_long || settings_.covers) {
+      const int64_t all =
+          settings_.covers ? static_cast<int64_t>(cover_.size()) : catalogue_.alone_count() + catalogue_.pair_count();
       return std::max<int64_t>(0, (all - settings_.start - settings_.shard + settings_.shards - 1) / settings_.shards);
     }
     if (settings_.seconds > 0) return std::numeric_limits<int64_t>::max() / 2;
     return settings_.alone + settings_.pairs + settings_.random;
   }
   int64_t Position(int64_t job) const { return settings_.start + settings_.shard + job * settings_.shards; }
-  ProgramId At(int64_t job) const { return settings_.is_long ? InSteps(job) : ByLot(job); }
+  ProgramId At(int64_t job) const {
+    if (settings_.covers) return cover_[static_cast<size_t>(Position(job))];
+    return settings_.is_long ? InSteps(job) : ByLot(job);
+  }
 
  private:
   // A long run goes through all programs in great steps, so that any part of it has something of everything.
@@ -94,6 +102,7 @@ class Plan {
 
   const Catalogue& catalogue_;
   const Settings& settings_;
+  std::vector<ProgramId> cover_;
 };
 
 void WriteFile(const std::string& path, const std::string& bytes) {
@@ -154,7 +163,7 @@ class Findings {
     } else if (dead || !told.empty()) {
       Add(plan_.At(job), told);
     }
-    if (settings_.is_long && done_ % 1000 == 0) PrintProgress(job);
+    if ((settings_.is_long || settings_.covers) && done_ % 1000 == 0) PrintProgress(job);
     const bool late = settings_.seconds > 0 && Seconds() > settings_.seconds;
     return found_ < settings_.most_findings && !late;
   }

@@ -47,9 +47,10 @@ class Single {
 
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;  // the first has few bits: n times it is exact
 
-// e^r of e^x = 2^n e^r, |r| <= ln 2 / 2, and n.
+// e^x = 2^n e^r, |r| <= ln 2 / 2.
 struct SplitExp {
-  llvm::Value* rest;
+  llvm::Value* rest_less_one;  // e^r - 1
+  llvm::Value* rest;           // e^r
   llvm::Value* n;
 };
 
@@ -62,7 +63,8 @@ SplitExp EmitSplitExp(const Single& f32, Ir& ir, llvm::Value* x) {
   r = f32.Fma(whole, f32.Real(-kLn2Low), r);
   llvm::Value* tail = f32.Polynomial(
       r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  return {ir.CreateFAdd(f32.Fma(tail, ir.CreateFMul(r, r), r), f32.Real(1)), n};
+  llvm::Value* rest_less_one = f32.Fma(tail, ir.CreateFMul(r, r), r);
+  return {rest_less_one, ir.CreateFAdd(rest_less_one, f32.Real(1)), n};
 }
 
 // e^x for x in [-87, 88], where 2^n e^r is e^r with n added to its exponent. Of NaN: any number.
@@ -71,16 +73,35 @@ llvm::Value* EmitModerateExp(const Single& f32, Ir& ir, llvm::Value* x) {
   return f32.FromBits(ir.CreateAdd(f32.ToBits(split.rest), ir.CreateShl(split.n, 23)));
 }
 
-}  // namespace
-
-// Two powers of two, for neither 2^128 nor 2^-150 is a number.
-llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x) {
-  const Single f32(lanes);
-  Ir& ir = lanes.ir();
-  const SplitExp split = EmitSplitExp(f32, ir, f32.AtLeast(f32.AtMost(x, 89), -104));
+// For x from -104 to 89, beyond which the result is 0 or infinite.
+SplitExp EmitBoundedSplitExp(const Single& f32, Ir& ir, llvm::Value* x) {
+  return EmitSplitExp(f32, ir, f32.AtLeast(f32.AtMost(x, 89), -104));
+}
+// 2^n e^r. Two powers of two, for neither 2^128 nor 2^-150 is a number.
+llvm::Value* EmitScaled(const Single& f32, Ir& ir, const SplitExp& split) {
   llvm::Value* half = ir.CreateAShr(split.n, 1);
   llvm::Value* y = ir.CreateFMul(split.rest, f32.PowerOfTwo(half));
   return ir.CreateFMul(y, f32.PowerOfTwo(ir.CreateSub(split.n, half)));
+}
+
+}  // namespace
+
+llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  return EmitScaled(f32, lanes.ir(), EmitBoundedSplitExp(f32, lanes.ir(), x));
+}
+
+// 2^n (e^r - 1) + (2^n - 1) where 2^n - 1 is exact, elsewhere e^x - 1; -0 of -0.
+llvm::Value* EmitExpm1F32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  const SplitExp split = EmitBoundedSplitExp(f32, ir, x);
+  llvm::Value* power = f32.PowerOfTwo(split.n);
+  llvm::Value* moderate = f32.Fma(power, split.rest_less_one, ir.CreateFSub(power, f32.Real(1)));
+  llvm::Value* far = ir.CreateFSub(EmitScaled(f32, ir, split), f32.Real(1));
+  llvm::Value* is_moderate = ir.CreateICmpULE(ir.CreateAdd(split.n, f32.Bits(24)), f32.Bits(48));  // |n| <= 24
+  llvm::Value* y = ir.CreateSelect(is_moderate, moderate, far);
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, y, x);
 }
 
 // 2^n e^r below 2^-126 becomes 0. Not added to the exponent: NaN stays NaN.

@@ -7,10 +7,11 @@
 
 namespace kashi::internal {
 
-// exp, log, tanh: after S. Moshier's Cephes library (single precision), with FMA.
+// exp, expm1, log, tanh: after S. Moshier's Cephes library (single precision), with FMA.
 llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x);
 // Of x <= 0 or NaN, where denormal results are 0.
 llvm::Value* EmitExpOfNegativeF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitExpm1F32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);

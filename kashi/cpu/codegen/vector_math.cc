@@ -55,10 +55,8 @@ struct InlineFunction {
   llvm::Value* (*emit)(const LaneBuilder& lanes, llvm::Value* x);
 };
 constexpr InlineFunction kInlineFunctions[] = {
-    {VectorFunction::kExp, &EmitExpF32},
-    {VectorFunction::kLog, &EmitLogF32},
-    {VectorFunction::kTanh, &EmitTanhF32},
-    {VectorFunction::kErf, &EmitErfF32},
+    {VectorFunction::kExp, &EmitExpF32},   {VectorFunction::kExpm1, &EmitExpm1F32}, {VectorFunction::kLog, &EmitLogF32},
+    {VectorFunction::kTanh, &EmitTanhF32}, {VectorFunction::kErf, &EmitErfF32},
 };
 
 const Variant& Find(VectorFunction function, int element_bits) {
@@ -73,6 +71,12 @@ const Variant& Find(VectorFunction function, int element_bits) {
 // Those of f32, with FMA.
 bool HasInlineFunctions(const llvm::Type* scalar) { return scalar->isFloatTy() && JitModule::VectorBits() >= 256; }
 
+// LLVM moves a negation into the last product of a function, and gives it the rights of the negation: to become a fused
+// multiply-add with what follows. Then -exp(89) + 1e38 would be a number. A fence keeps what follows out.
+llvm::Value* FencedResult(const LaneBuilder& lanes, llvm::Value* y) {
+  return lanes.ir().CreateArithmeticFence(y, y->getType());
+}
+
 }  // namespace
 
 llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::Span<llvm::Value* const> operands) {
@@ -82,7 +86,7 @@ llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::S
   llvm::Type* scalar = operands[0]->getType()->getScalarType();
   if (HasInlineFunctions(scalar)) {
     for (const InlineFunction& inlined : kInlineFunctions) {
-      if (inlined.function == function) return inlined.emit(lanes, operands[0]);
+      if (inlined.function == function) return FencedResult(lanes, inlined.emit(lanes, operands[0]));
     }
   }
   const int element_bits = static_cast<int>(scalar->getPrimitiveSizeInBits());
@@ -95,7 +99,7 @@ llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
   lanes.ir().clearFastMathFlags();
   const bool is_cheap = lanes.numbers().flush_denormals && HasInlineFunctions(x->getType()->getScalarType());
-  return is_cheap ? EmitExpOfNegativeF32(lanes, x) : EmitMath(lanes, VectorFunction::kExp, {x});
+  return is_cheap ? FencedResult(lanes, EmitExpOfNegativeF32(lanes, x)) : EmitMath(lanes, VectorFunction::kExp, {x});
 }
 
 absl::flat_hash_map<std::string, const void*> MathAddresses() {
