@@ -73,7 +73,7 @@ inline void ExpectAsEvaluator(absl::string_view text, const std::vector<Literal>
   SCOPED_TRACE(text);
   const auto module = ReadVerified(text);
   ASSERT_TRUE(module.ok()) << module.status();
-  const absl::StatusOr<Literal> expected = HloEvaluator().Evaluate(**module, arguments);
+  const absl::StatusOr<Literal> expected = HloEvaluator(EvaluationOptions()).Evaluate(**module, arguments);
   ASSERT_TRUE(expected.ok()) << expected.status();
   int64_t made = 0;
   const absl::StatusOr<Literal> actual = RunCompiled(**module, arguments, options, &made);

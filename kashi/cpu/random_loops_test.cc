@@ -326,7 +326,7 @@ void ExpectSameOnAllWays(uint32_t seed) {
   const std::vector<Literal> arguments = RandomArguments(**module);
   const absl::StatusOr<Literal> expected = EvaluateWithCopies(**module, arguments);
   ASSERT_TRUE(expected.ok()) << expected.status();
-  const absl::StatusOr<Literal> evaluated = HloEvaluator().Evaluate(**module, arguments);
+  const absl::StatusOr<Literal> evaluated = HloEvaluator(EvaluationOptions()).Evaluate(**module, arguments);
   ASSERT_TRUE(evaluated.ok()) << evaluated.status();
   EXPECT_TRUE(*expected == *evaluated) << "the evaluator";
   const absl::StatusOr<Literal> compiled = RunCompiled(**module, arguments);

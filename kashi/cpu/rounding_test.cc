@@ -51,7 +51,7 @@ TEST(RoundingTest, ChainsGiveXlasBits) {
     const Literal xla = OutputsOf(program, kXla), rounded = OutputsOf(program, kRounded);
     EXPECT_EQ(RunCompiled(*module, arguments, WithExcessPrecision(true)).value(), xla);
     EXPECT_EQ(RunCompiled(*module, arguments, WithExcessPrecision(false)).value(), rounded);
-    EXPECT_EQ(HloEvaluator().Evaluate(*module, arguments).value(), xla);
+    EXPECT_EQ(HloEvaluator(EvaluationOptions()).Evaluate(*module, arguments).value(), xla);
     differing += xla == rounded ? 0 : 1;
   }
   EXPECT_GE(differing, 10) << "the two ways to round can hardly be told from each other";
@@ -114,7 +114,7 @@ TEST(RoundingTest, EnginesAgreeAboutCallsFusionsAndScalars) {
       const auto module = ReadVerified(absl::StrReplaceAll(text, {{"$CALL", call}})).value();
       const float want = absl::StartsWith(call, "call") ? 257 : 256;
       EXPECT_EQ(RunCompiled(*module, arguments, WithExcessPrecision(true)).value().data<float>()[0], want) << call;
-      EXPECT_EQ(HloEvaluator().Evaluate(*module, arguments).value().data<float>()[0], want) << call;
+      EXPECT_EQ(HloEvaluator(EvaluationOptions()).Evaluate(*module, arguments).value().data<float>()[0], want) << call;
     }
   }
 }

@@ -96,7 +96,7 @@ TEST_P(SpecialValuesOfTypeTest, GiveTheSameSigns) {
     const auto module = ReadVerified(absl::StrCat("ENTRY e { ", parameters, "ROOT r = ", ShapeUtil::HumanString(shape),
                                                   " ", operation.name, "(", absl::StrJoin(names, ", "), ") }"));
     if (!module.ok()) continue;  // an operation on integers
-    const absl::StatusOr<Literal> evaluated = HloEvaluator().Evaluate(**module, arguments);
+    const absl::StatusOr<Literal> evaluated = HloEvaluator(EvaluationOptions()).Evaluate(**module, arguments);
     if (absl::IsUnimplemented(evaluated.status())) continue;
     ++tried;
     const std::vector<double> expected = AsDoubles(*evaluated);

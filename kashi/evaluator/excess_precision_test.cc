@@ -166,11 +166,13 @@ TEST(ExcessPrecisionTest, SingleInstructionsAreRounded) {
       ParseAndReturnUnverifiedModule(
           "ENTRY e { x = bf16[] constant(256) y = bf16[] constant(1) a = bf16[] add(x, y) ROOT r = f32[] convert(a) }")
           .value();
-  HloEvaluator evaluator;
+  HloEvaluator evaluator{EvaluationOptions()};
   const HloInstruction* root = module->entry_computation()->root_instruction();
   EXPECT_EQ(evaluator.Evaluate(root, {}, /*recursively_evaluate_nonconstant_operands=*/true).value(),
             LiteralUtil::CreateR0<float>(256));
-  EXPECT_EQ(evaluator.Evaluate(*module, absl::Span<const Literal* const>()).value(), LiteralUtil::CreateR0<float>(257));
+  const absl::Span<const Literal* const> none;
+  EXPECT_EQ(evaluator.Evaluate(*module, none).value(), LiteralUtil::CreateR0<float>(257));
+  EXPECT_EQ(HloEvaluator().Evaluate(*module, none).value(), LiteralUtil::CreateR0<float>(256));  // XLA's interface
 }
 
 TEST(ExcessPrecisionTest, DevicesFollowTheRule) {

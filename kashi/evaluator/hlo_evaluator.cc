@@ -53,7 +53,10 @@ std::optional<EvalErrorDetail> ParseEvalErrorDetail(const absl::Status& error) {
 
 }  // namespace internal
 
-HloEvaluator::HloEvaluator(int64_t max_loop_iterations) { options_.max_loop_iterations = max_loop_iterations; }
+HloEvaluator::HloEvaluator(int64_t max_loop_iterations) {
+  options_.max_loop_iterations = max_loop_iterations;
+  options_.excess_precision = false;
+}
 HloEvaluator::HloEvaluator(EvaluationOptions options) : options_(std::move(options)) {}
 
 std::vector<const Literal*> HloEvaluator::PointersTo(absl::Span<const Literal> literals) {

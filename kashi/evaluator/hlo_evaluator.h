@@ -51,8 +51,9 @@ class HloEvaluator {
  public:
   using Substitutions = absl::flat_hash_map<const HloInstruction*, const LiteralBase*>;
 
-  // -1: no limit.
+  // XLA's evaluator: each operation is rounded to its type. -1: no limit.
   explicit HloEvaluator(int64_t max_loop_iterations = -1);
+  // By default it rounds bf16 as XLA's compiled code does (EvaluationOptions::excess_precision).
   explicit HloEvaluator(EvaluationOptions options);
   virtual ~HloEvaluator() = default;
 

@@ -23,7 +23,7 @@ namespace {
 constexpr uint32_t kNearbyRuns = 8;
 
 absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments) {
-  return HloEvaluator().Evaluate(module, absl::MakeConstSpan(arguments));
+  return HloEvaluator(EvaluationOptions()).Evaluate(module, absl::MakeConstSpan(arguments));
 }
 
 // With f32 in the place of f16, whose sums the compiled engine rounds after each step, and the evaluator once. The
