@@ -32,7 +32,7 @@ make_debian() {
 
 # in_debian FOLDER PROGRAM…: with nothing of this machine's environment.
 in_debian() {
-  chroot "$1" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+  chroot "$1" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     DEBIAN_FRONTEND=noninteractive "${@:2}"
 }
 
