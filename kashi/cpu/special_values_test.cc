@@ -110,8 +110,8 @@ TEST_P(SpecialValuesOfTypeTest, GiveTheSameSigns) {
   EXPECT_GE(tried, 30);
 }
 
-// LLVM 19 swaps the operands of such a comparison in f16 to load p from the stack, where the call of a function left it.
-// All directions, and two vectors and a rest.
+// LLVM 19 swaps the operands of such a comparison in f16 to load p from the stack, where it lies during the call of
+// sine. All directions, for scalars, and for two vectors and a rest.
 TEST_P(SpecialValuesOfTypeTest, ComparisonsUnderAMask) {
   const std::string type(primitive_util::LowercasePrimitiveTypeName(GetParam()));
   const std::string directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
