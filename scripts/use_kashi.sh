@@ -19,7 +19,7 @@ has() {
   if [[ -x $scratch/$1 ]]; then
     "$scratch/$1" | grep -xF "$2"
   else
-    printf '%s: skipped: this kashi was built without\n' "$1"
+    printf '%s: skipped: its library is not in this Kashi, or the libraries that it needs are not here\n' "$1"
   fi
 }
 has uses_lapack 'f64[2] {1, 3}'
