@@ -71,4 +71,15 @@ std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) 
   return are_parameters ? std::make_optional(root->opcode()) : std::nullopt;
 }
 
+std::optional<HloOpcode> CombinerOfPlainReduce(const HloInstruction& x) {
+  if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2 || x.HasControlDependencies()) return std::nullopt;
+  if (!IsPlainArray(x.shape()) || !IsPlainArray(x.operand(0)->shape())) return std::nullopt;
+  const PrimitiveType type = x.shape().element_type();
+  const auto has_type = [type](const HloInstruction* p) { return p->shape().element_type() == type; };
+  if (!absl::c_all_of(x.operands(), has_type) || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
+    return std::nullopt;
+  }
+  return ReorderableCombiner(*x.to_apply());
+}
+
 }  // namespace kashi::internal

@@ -30,6 +30,9 @@ llvm::Value* EmitScalarConstant(const LaneBuilder& lanes, const HloInstruction& 
 // Set if the root is one operation on the two parameters, in either order, that may be regrouped and reordered: add,
 // multiply, maximum, minimum, and, or, xor.
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation);
+// The same of a reduce of one array that kernels can compute with, all in one type and without control dependencies.
+// Nullopt for any other instruction.
+std::optional<HloOpcode> CombinerOfPlainReduce(const HloInstruction& x);
 
 }  // namespace kashi::internal
 

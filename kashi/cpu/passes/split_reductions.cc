@@ -40,16 +40,11 @@ bool KeepsSums(PrimitiveType type) {
 }
 
 bool MaySplit(const HloInstruction& x) {
-  if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2 || x.HasControlDependencies()) return false;
-  const Shape& input = x.operand(0)->shape();
-  if (!IsPlainArray(x.shape()) || !IsPlainArray(input)) return false;
-  if (ShapeUtil::ElementsIn(x.shape()) > kMostResults || ShapeUtil::ElementsIn(input) < kFewestElements) return false;
-  const PrimitiveType type = x.shape().element_type();
-  const auto has_type = [type](const HloInstruction* p) { return p->shape().element_type() == type; };
-  if (!absl::c_all_of(x.operands(), has_type) || !absl::c_all_of(x.to_apply()->instructions(), has_type)) return false;
-  const std::optional<HloOpcode> combiner = ReorderableCombiner(*x.to_apply());
+  const std::optional<HloOpcode> combiner = CombinerOfPlainReduce(x);
   if (!combiner.has_value()) return false;
-  return KeepsSums(type) || (*combiner != HloOpcode::kAdd && *combiner != HloOpcode::kMultiply);
+  if (ShapeUtil::ElementsIn(x.shape()) > kMostResults) return false;
+  if (ShapeUtil::ElementsIn(x.operand(0)->shape()) < kFewestElements) return false;
+  return KeepsSums(x.shape().element_type()) || (*combiner != HloOpcode::kAdd && *combiner != HloOpcode::kMultiply);
 }
 
 int64_t LargestDivisor(int64_t size, int64_t most) {

@@ -7,7 +7,6 @@
 #include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/passes/inline_calls.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -19,17 +18,11 @@ namespace {
 
 // How many times each element is added. Nullopt: this is no sum of repeated elements, or the type has no such number.
 std::optional<Literal> RepeatsOf(const HloInstruction& x) {
-  if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2 || x.HasControlDependencies()) return std::nullopt;
-  const HloInstruction& input = *x.operand(0);
-  if (input.opcode() != HloOpcode::kBroadcast || !IsPlainArray(x.shape()) || !IsPlainArray(input.shape())) {
-    return std::nullopt;
-  }
+  if (CombinerOfPlainReduce(x) != HloOpcode::kAdd) return std::nullopt;
   const PrimitiveType type = x.shape().element_type();
-  const auto has_type = [type](const HloInstruction* p) { return p->shape().element_type() == type; };
-  if (!absl::c_all_of(x.operands(), has_type) || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
-    return std::nullopt;
-  }
-  if (type == PRED || ReorderableCombiner(*x.to_apply()) != HloOpcode::kAdd) return std::nullopt;
+  if (type == PRED) return std::nullopt;
+  const HloInstruction& input = *x.operand(0);
+  if (input.opcode() != HloOpcode::kBroadcast) return std::nullopt;
   int64_t count = 1;
   for (int64_t dimension : x.dimensions()) {
     if (absl::c_linear_search(input.dimensions(), dimension)) return std::nullopt;
