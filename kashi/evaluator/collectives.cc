@@ -223,15 +223,20 @@ absl::StatusOr<Value> ZerosLike(const Operation& op, std::vector<Value> values) 
   return OneOrTuple(std::move(values));
 }
 
+// Every member gets the operands of all, combined: by the fabric as a task, or here. Before the operands are taken.
+absl::Status PlanReduction(const Operation& op, bool is_task, CollectiveHalves* plan) {
+  if (is_task) {
+    plan->task.emplace(TaskOf(op, plan->group, CollectiveTask::Kind::kAllReduce));
+    return AddReductions(op, plan);
+  }
+  plan->combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Value> AllReduce(Operation& op) {
   CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
-  if (IsTask(op, plan.group)) {
-    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllReduce));
-    KASHI_RETURN_IF_ERROR(AddReductions(op, &plan));
-  } else {
-    plan.combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
-  }
+  KASHI_RETURN_IF_ERROR(PlanReduction(op, IsTask(op, plan.group), &plan));
   plan.gives = TakeOperands(op);
   plan.finish = OwnResults;
   return RunCollective(op, std::move(plan));
@@ -559,12 +564,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveReduce>(Operation& op) {
   absl::StatusOr<CollectiveGroup> group = GroupOf(op);
   if (group.ok()) plan.group = *group;
   const bool is_task = group.ok() && !op.instruction.has_dynamic_root() && IsTask(op, plan.group);
-  if (is_task) {
-    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllReduce));
-    KASHI_RETURN_IF_ERROR(AddReductions(op, &plan));
-  } else {
-    plan.combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
-  }
+  KASHI_RETURN_IF_ERROR(PlanReduction(op, is_task, &plan));
   plan.gives = TakeOperands(op);
   KASHI_ASSIGN_OR_RETURN(std::vector<int64_t> roots, TakeRoots(op, &plan.gives));
   if (absl::IsNotFound(group.status())) return ZerosLike(op, std::move(plan.gives));
