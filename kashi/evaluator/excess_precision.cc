@@ -71,13 +71,18 @@ UnroundedResults::UnroundedResults(absl::Span<HloComputation* const> computation
   std::vector<const HloInstruction*> wanted;  // whose users want it before it is rounded
   absl::flat_hash_set<const HloInstruction*> inlined;
   absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> calls;
-  const bool crosses_calls = !HasManualRegions(computations);
   for (const HloComputation* computation : computations) {
     for (const HloInstruction* x : computation->instructions()) {
-      if (TakesUnrounded(*x)) {
-        takers_.insert(x);
-        wanted.push_back(x->operand(0));
-      } else if (crosses_calls && x->opcode() == HloOpcode::kCall && CanInline(*x)) {
+      if (!TakesUnrounded(*x)) continue;
+      takers_.insert(x);
+      wanted.push_back(x->operand(0));
+    }
+  }
+  if (wanted.empty()) return;  // most programs
+  if (!HasManualRegions(computations)) {
+    for (const HloComputation* computation : computations) {
+      for (const HloInstruction* x : computation->instructions()) {
+        if (x->opcode() != HloOpcode::kCall || !CanInline(*x)) continue;
         inlined.insert(x);
         calls[x->to_apply()].push_back(x);
       }
