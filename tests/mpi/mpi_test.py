@@ -326,7 +326,7 @@ def kill_one(process, seconds, rng):
 # waits for a lock in PMIx_server_finalize (docs/mpi.md).
 def ranks_are_dead(process):
     out = subprocess.run(["ps", "-o", "stat=", "--ppid", str(process.pid)], capture_output=True, text=True).stdout
-    return all(state.startswith("Z") for state in out.split())
+    return bool(out.split()) and all(state.startswith("Z") for state in out.split())
 
 
 # A rank that is killed ends all others soon, and leaves no wrong or half file. Every other program ends by itself, soon
