@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
@@ -160,9 +161,21 @@ namespace {
 
 bool IsReal(const HloInstruction& x) { return x.shape().IsArray() && HasReals(x.shape().element_type()); }
 
+// Sums of up to 32 bits, which both engines compute in f64 and round once.
+bool IsSumInF64(const HloInstruction& x) {
+  if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2) return false;
+  const PrimitiveType type = x.shape().element_type();
+  const HloInstruction& combiner = *x.to_apply()->root_instruction();
+  return (type == F32 || type == F16 || type == BF16) && combiner.opcode() == HloOpcode::kAdd &&
+         combiner.operand(0) != combiner.operand(1) && absl::c_all_of(combiner.operands(), [&](const auto* operand) {
+           return operand->opcode() == HloOpcode::kParameter && operand->shape().element_type() == type;
+         });
+}
+
 // Whether each element of the result is one function of elements of the operands that is rounded once, or what a
 // computation gives.
 bool IsDefined(const HloInstruction& x) {
+  if (IsSumInF64(x)) return true;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   constexpr uint32_t kFree = HloOpcodeFlags::kTranscendental | HloOpcodeFlags::kEmbeddedCall;
   if (x.shape().IsArray() && primitive_util::IsComplexType(x.shape().element_type())) return false;

@@ -5,18 +5,20 @@
 //   columns reduced                            columns kept
 //   for row in kept indices:                   for row in other kept indices, for a block of columns:
 //     sums = neutral (vectors)                   sums[block] = init
-//     for outer in other reduced indices:        for outer in reduced indices:
+//     for outer in other reduced indices:        for outer in reduced indices, some at a time:
 //       for column: sums += x[...]                 for column in block: sums[column] += x[...]
 //     result[row] = init + all lanes of sums     result[row, block] = sums
 //
 // The first regroups what it adds up, if the combiner allows it (ReorderableCombiner). Otherwise each row goes one by
 // one, as that of an argmax, and the lanes of a vector are rows side by side.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/cpu/codegen/accumulator.h"
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/loop_builder.h"
@@ -28,9 +30,10 @@ namespace {
 
 // The sums of a block of columns stay in L1.
 constexpr int64_t kBlockColumns = 512;
-
-// Sums of bf16 and f16 are kept in f32.
-PrimitiveType SumType(PrimitiveType type) { return type == BF16 || type == F16 ? F32 : type; }
+// Several rows are added to a block at a time, so that its sums are loaded and stored less often; not if the code of a
+// row is long.
+constexpr int64_t kRowsAtOnce = 4;
+constexpr int64_t kFewInstructions = 12;
 
 class ReduceKernelEmitter {
  public:
@@ -47,6 +50,9 @@ class ReduceKernelEmitter {
 
   void Emit() {
     for (int64_t i = 0; i < count_; ++i) types_.push_back(reduce_.operand(i)->shape().element_type());
+    if (count_ == 1 && ReorderableCombiner(combiner_).has_value()) {
+      accumulator_.emplace(combiner_, types_[0], builder_.numbers);
+    }
     if (columns_are_reduced_) {
       EmitColumnsReduced();
     } else {
@@ -113,11 +119,11 @@ class ReduceKernelEmitter {
     return values;
   }
 
-  std::vector<llvm::Value*> Combine(const LaneBuilder& lanes, std::vector<llvm::Value*> sums,
-                                    const std::vector<llvm::Value*>& values) {
+  // Sums and values are of the types of the elements.
+  std::vector<llvm::Value*> CombineInOrder(const LaneBuilder& lanes, std::vector<llvm::Value*> sums,
+                                           const std::vector<llvm::Value*>& values) {
     sums.insert(sums.end(), values.begin(), values.end());
-    const bool is_sum = ReorderableCombiner(combiner_).has_value();
-    return EmitScalarComputation(is_sum ? lanes.WithWideBf16() : lanes, combiner_, sums);
+    return EmitScalarComputation(lanes, combiner_, sums);
   }
 
   // ---- Columns reduced.
@@ -127,7 +133,7 @@ class ReduceKernelEmitter {
     kernel_->columns = 1;
     kernel_->splits_columns = false;
     kernel_->work_per_column = columns_ * outer_count_;
-    if (count_ == 1 && ReorderableCombiner(combiner_).has_value()) {
+    if (accumulator_.has_value()) {
       EmitRowsRegrouped();
     } else {
       EmitRowsInOrder();
@@ -166,7 +172,7 @@ class ReduceKernelEmitter {
         FusedElements elements(lanes, builder_.lane_type, builder_.operands, true);
         ElementIndex index = OperandIndex(elements.math(), row, outer, column, LanesAre::kRows);
         const std::vector<llvm::Value*> values = Operands(elements, std::move(index));
-        const std::vector<llvm::Value*> sums = Combine(lanes, LoadSums(lanes, memory), values);
+        const std::vector<llvm::Value*> sums = CombineInOrder(lanes, LoadSums(lanes, memory), values);
         for (int64_t i = 0; i < count_; ++i) ir_.CreateStore(sums[i], memory[i]);
       });
     });
@@ -201,8 +207,10 @@ class ReduceKernelEmitter {
     kernel_->rows = row_count_;
     kernel_->columns = columns_;
     kernel_->work_per_column = outer_count_;
+    if (builder_.fused.instruction_count() <= kFewInstructions) rows_at_once_ = std::min(kRowsAtOnce, outer_count_);
     for (PrimitiveType type : types_) {
-      block_sums_.push_back(builder_.Allocate(builder_.Lanes(1).ScalarMemory(SumType(type)), kBlockColumns));
+      block_types_.push_back(accumulator_.has_value() ? accumulator_->type() : type);
+      block_sums_.push_back(builder_.Allocate(builder_.Lanes(1).ScalarMemory(block_types_.back()), kBlockColumns));
     }
     EmitLoop(ir_, builder_.row_begin, builder_.row_end, 1, [&](llvm::Value* row) {
       // Blocks of kBlockColumns, the last one shorter.
@@ -226,34 +234,62 @@ class ReduceKernelEmitter {
       const LaneBuilder lanes = builder_.Lanes(width);
       std::vector<llvm::Value*> values;
       for (llvm::Value* value : initial) values.push_back(lanes.Splat(value));
+      if (accumulator_.has_value()) values[0] = accumulator_->FromElements(lanes, values[0]);
       StoreBlock(lanes, values, ir_.CreateNSWSub(column, begin));
     });
-    EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(outer_count_), 1, [&](llvm::Value* outer) {
-      EmitLaneLoops(ir_, begin, end, widths, [&](int width, llvm::Value* column) {
-        FusedElements elements(builder_.Lanes(width), builder_.lane_type, builder_.operands, true);
-        const std::vector<llvm::Value*> values = Operands(elements, OperandIndex(elements.math(), row, outer, column));
-        llvm::Value* at = ir_.CreateNSWSub(column, begin);
-        StoreBlock(elements.lanes(), Combine(elements.lanes(), LoadBlock(elements.lanes(), at), values), at);
-      });
-    });
+    const int64_t rest = outer_count_ % rows_at_once_;
+    EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(outer_count_ - rest), rows_at_once_,
+             [&](llvm::Value* outer) { AddRows(row, outer, rows_at_once_, begin, end, widths); });
+    if (rest > 0) {
+      EmitLoop(ir_, ir_.getInt64(outer_count_ - rest), ir_.getInt64(outer_count_), 1,
+               [&](llvm::Value* outer) { AddRows(row, outer, 1, begin, end, widths); });
+    }
     EmitLaneLoops(ir_, begin, end, widths, [&](int width, llvm::Value* column) {
       const LaneBuilder lanes = builder_.Lanes(width);
-      const std::vector<llvm::Value*> sums = LoadBlock(lanes, ir_.CreateNSWSub(column, begin));
+      std::vector<llvm::Value*> sums = LoadBlock(lanes, ir_.CreateNSWSub(column, begin));
+      if (accumulator_.has_value()) sums[0] = accumulator_->ToElements(lanes, sums[0]);
       llvm::Value* at = ir_.CreateNSWAdd(ir_.CreateNSWMul(row, ir_.getInt64(columns_)), column);
       StoreResults(lanes, at, sums);
     });
   }
 
+  // Adds `count` rows of the operand to the sums of a block, from `outer` on.
+  void AddRows(llvm::Value* row, llvm::Value* outer, int64_t count, llvm::Value* begin, llvm::Value* end,
+               const std::vector<int>& widths) {
+    EmitLaneLoops(ir_, begin, end, widths, [&](int width, llvm::Value* column) {
+      llvm::Value* at = ir_.CreateNSWSub(column, begin);
+      // The code is repeated only where most of the time goes.
+      const int64_t at_once = width == widths.front() ? count : 1;
+      EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(count), at_once, [&](llvm::Value* i) {
+        const LaneBuilder lanes = builder_.Lanes(width);
+        std::vector<llvm::Value*> sums = LoadBlock(lanes, at);
+        for (int64_t k = 0; k < at_once; ++k) {
+          llvm::Value* next = ir_.CreateNSWAdd(outer, ir_.CreateNSWAdd(i, ir_.getInt64(k)));
+          FusedElements elements(lanes, builder_.lane_type, builder_.operands, true);
+          sums = CombineWithBlock(lanes, std::move(sums),
+                                  Operands(elements, OperandIndex(elements.math(), row, next, column)));
+        }
+        StoreBlock(lanes, sums, at);
+      });
+    });
+  }
+
+  std::vector<llvm::Value*> CombineWithBlock(const LaneBuilder& lanes, std::vector<llvm::Value*> sums,
+                                             const std::vector<llvm::Value*>& values) {
+    if (!accumulator_.has_value()) return CombineInOrder(lanes, std::move(sums), values);
+    return {accumulator_->Combine(lanes, sums[0], accumulator_->FromElements(lanes, values[0]))};
+  }
+
   std::vector<llvm::Value*> LoadBlock(const LaneBuilder& lanes, llvm::Value* at) {
     std::vector<llvm::Value*> sums;
     for (int64_t i = 0; i < count_; ++i) {
-      sums.push_back(lanes.LoadConsecutive(SumType(types_[i]), block_sums_[i], at, /*is_invariant=*/false));
+      sums.push_back(lanes.LoadConsecutive(block_types_[i], block_sums_[i], at, /*is_invariant=*/false));
     }
     return sums;
   }
 
   void StoreBlock(const LaneBuilder& lanes, const std::vector<llvm::Value*>& sums, llvm::Value* at) {
-    for (int64_t i = 0; i < count_; ++i) lanes.StoreConsecutive(SumType(types_[i]), sums[i], block_sums_[i], at);
+    for (int64_t i = 0; i < count_; ++i) lanes.StoreConsecutive(block_types_[i], sums[i], block_sums_[i], at);
   }
 
   KernelBuilder& builder_;
@@ -264,10 +300,13 @@ class ReduceKernelEmitter {
   const int64_t count_;
   const absl::Span<const int64_t> sizes_;
   std::vector<PrimitiveType> types_;
+  std::optional<Accumulator> accumulator_;  // none: several arrays, or a combiner that keeps the order
   bool columns_are_reduced_ = false;
   int64_t first_column_dimension_ = 0;
   int64_t columns_ = 1, row_count_ = 1, outer_count_ = 1;
   std::vector<int64_t> kept_, outer_;  // dimensions before the columns
+  int64_t rows_at_once_ = 1;
+  std::vector<PrimitiveType> block_types_;
   std::vector<llvm::Value*> block_sums_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "kashi/cpu/codegen/accumulator.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -24,13 +25,8 @@ class RowSums {
   llvm::Value* Total(llvm::Value* initial);
 
  private:
-  llvm::Value* Combine(const LaneBuilder& lanes, llvm::Value* a, llvm::Value* b) const;
-  // x with which combine(x, y) = y.
-  llvm::Value* Neutral(const LaneBuilder& lanes) const;
-
   KernelBuilder& builder_;
-  const HloComputation& combiner_;
-  PrimitiveType type_;
+  const Accumulator accumulator_;
   std::vector<int> widths_;
   std::vector<llvm::Value*> memory_;  // of each width; LLVM moves it to registers
 };

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/numeric/bits.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/cpu/codegen/accumulator.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel_premises.h"
@@ -86,23 +88,39 @@ llvm::Value* EmitMovement(const LaneBuilder& lanes, const HloInstruction& moveme
   return SmallFromElements(lanes, movement.shape(), elements);
 }
 
-// Elements are combined in row-major order.
-llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
-                        absl::Span<llvm::Value* const> operands) {
-  const bool is_sum = ReorderableCombiner(*reduce.to_apply()).has_value();
-  const LaneBuilder one = is_sum ? lanes.WithLanes(1).WithWideBf16() : lanes.WithLanes(1);
+// For each element of the operand in row-major order: the number of the element of the result that it belongs to.
+std::vector<int64_t> ResultsOfElements(const HloInstruction& reduce) {
   const Shape& array = reduce.operand(0)->shape();
   const DimensionVector strides = RowMajorStrides(reduce.shape().dimensions());
-  std::vector<llvm::Value*> sums(ShapeUtil::ElementsIn(reduce.shape()), operands[1]);
+  std::vector<int64_t> results;
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(array); ++i) {
     const std::vector<int64_t> coordinates = SmallCoordinates(i, array.dimensions());
     int64_t result = 0, kept = 0;
     for (int64_t d = 0; d < static_cast<int64_t>(coordinates.size()); ++d) {
       if (!absl::c_linear_search(reduce.dimensions(), d)) result += coordinates[d] * strides[kept++];
     }
-    sums[result] = EmitScalarComputation(one, *reduce.to_apply(), {sums[result], Element(lanes, operands[0], i)})[0];
+    results.push_back(result);
   }
-  for (llvm::Value*& sum : sums) sum = lanes.WithLanes(1).Round(reduce.shape().element_type(), sum);
+  return results;
+}
+
+// Elements are combined in row-major order.
+llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
+                        absl::Span<llvm::Value* const> operands) {
+  const LaneBuilder one = lanes.WithLanes(1);
+  const PrimitiveType type = reduce.shape().element_type();
+  std::optional<Accumulator> accumulator;
+  if (ReorderableCombiner(*reduce.to_apply())) accumulator.emplace(*reduce.to_apply(), type, lanes.numbers());
+  llvm::Value* initial = accumulator ? accumulator->FromElements(one, operands[1]) : operands[1];
+  std::vector<llvm::Value*> sums(ShapeUtil::ElementsIn(reduce.shape()), initial);
+  const std::vector<int64_t> results = ResultsOfElements(reduce);
+  for (size_t i = 0; i < results.size(); ++i) {
+    llvm::Value*& sum = sums[results[i]];
+    llvm::Value* element = Element(lanes, operands[0], static_cast<int64_t>(i));
+    sum = accumulator ? accumulator->Combine(one, sum, accumulator->FromElements(one, element))
+                      : EmitScalarComputation(one, *reduce.to_apply(), {sum, element})[0];
+  }
+  for (llvm::Value*& sum : sums) sum = one.Round(type, accumulator ? accumulator->ToElements(one, sum) : sum);
   return SmallFromElements(lanes, reduce.shape(), sums);
 }
 
