@@ -8,7 +8,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/executable.h"
@@ -16,54 +15,10 @@
 #include "tests/engines/comparison.h"
 #include "tests/engines/form.h"
 #include "tests/engines/guarded_block.h"
+#include "tests/engines/nearby.h"
 
 namespace kashi::internal {
 namespace {
-
-constexpr uint32_t kNearbyRuns = 8;
-
-absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments) {
-  return HloEvaluator(EvaluationOptions()).Evaluate(module, absl::MakeConstSpan(arguments));
-}
-
-// With f32 in the place of f16, whose sums the compiled engine rounds after each step, and the evaluator once. The
-// result has the types of `shape`.
-absl::StatusOr<Literal> EvaluateWithoutF16(const HloModule& module, const std::vector<Literal>& arguments,
-                                           const Shape& shape) {
-  const std::string text = absl::StrReplaceAll(module.ToString(), {{"bf16[", "bf16["}, {"f16[", "f32["}});
-  KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(text));
-  std::vector<Literal> wide_arguments;
-  for (const Literal& argument : arguments) {
-    const PrimitiveType type = argument.shape().element_type();
-    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == F16 ? F32 : type));
-    wide_arguments.push_back(std::move(converted));
-  }
-  KASHI_ASSIGN_OR_RETURN(const Literal result, Evaluate(*wide, wide_arguments));
-  Literal rounded(shape);
-  KASHI_RETURN_IF_ERROR(
-      ShapeUtil::ForEachLeafShapeWithStatus(shape, [&](const Shape& leaf, const ShapeIndex& index) -> absl::Status {
-        KASHI_ASSIGN_OR_RETURN(const Literal part, LiteralSlice(result, index).Convert(leaf.element_type()));
-        return rounded.CopyFrom(part, index);
-      }));
-  return rounded;
-}
-
-NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape,
-                             const Exactness& exactness) {
-  NearbyResults results;
-  if (absl::StatusOr<Literal> result = EvaluateWithoutF16(module, arguments, shape); result.ok()) {
-    results.push_back(*std::move(result));
-  }
-  for (uint32_t run = 0; run < kNearbyRuns; ++run) {
-    std::vector<Literal> nudged;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      nudged.push_back(Nudge(arguments[i], exactness, run * 100 + static_cast<uint32_t>(i) + 1));
-    }
-    absl::StatusOr<Literal> result = Evaluate(module, nudged);
-    if (result.ok()) results.push_back(*std::move(result));
-  }
-  return results;
-}
 
 // Whether an operation, or a computation that it calls for each element, may tell one NaN from another.
 bool TellsNaNsApart(const HloInstruction& instruction) {

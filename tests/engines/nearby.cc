@@ -1,0 +1,139 @@
+#include "tests/engines/nearby.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_replace.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/literal/literal_util.h"
+#include "tests/engines/form.h"
+
+namespace kashi::internal {
+namespace {
+
+constexpr uint32_t kNudgedRuns = 8;
+
+// With f32 in the place of f16.
+absl::StatusOr<Literal> EvaluateWithoutF16(const HloModule& module, const std::vector<Literal>& arguments,
+                                           const Shape& shape) {
+  const std::string text = absl::StrReplaceAll(module.ToString(), {{"bf16[", "bf16["}, {"f16[", "f32["}});
+  KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(text));
+  std::vector<Literal> wide_arguments;
+  for (const Literal& argument : arguments) {
+    const PrimitiveType type = argument.shape().element_type();
+    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == F16 ? F32 : type));
+    wide_arguments.push_back(std::move(converted));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Literal result, Evaluate(*wide, wide_arguments));
+  Literal rounded(shape);
+  KASHI_RETURN_IF_ERROR(
+      ShapeUtil::ForEachLeafShapeWithStatus(shape, [&](const Shape& leaf, const ShapeIndex& index) -> absl::Status {
+        KASHI_ASSIGN_OR_RETURN(const Literal part, LiteralSlice(result, index).Convert(leaf.element_type()));
+        return rounded.CopyFrom(part, index);
+      }));
+  return rounded;
+}
+
+// Adds instructions to the computation of `x`, with the sizes of `x`.
+class Around {
+ public:
+  explicit Around(HloInstruction* x) : x_(x), shape_(x->shape()) {}
+
+  // 0 with the sign of x where x is denormal, x elsewhere.
+  HloInstruction* Flushed() {
+    const Shape predicate = ShapeUtil::ChangeElementType(shape_, PRED);
+    HloInstruction* size = Add(HloInstruction::CreateUnary(shape_, HloOpcode::kAbs, x_));
+    const int exponent = primitive_util::UnderflowExponent(shape_.element_type());
+    HloInstruction* is_denormal = Add(
+        HloInstruction::CreateCompare(predicate, size, Constant(std::ldexp(1.0, exponent)), ComparisonDirection::kLt));
+    return Add(HloInstruction::CreateTernary(shape_, HloOpcode::kSelect, is_denormal, Times(0), x_));
+  }
+  HloInstruction* Times(double factor) {
+    return Add(HloInstruction::CreateBinary(shape_, HloOpcode::kMultiply, x_, Constant(factor)));
+  }
+
+ private:
+  HloInstruction* Add(std::unique_ptr<HloInstruction> instruction) {
+    return x_->parent()->AddInstruction(std::move(instruction));
+  }
+  HloInstruction* Constant(double value) {
+    HloInstruction* scalar = Add(
+        HloInstruction::CreateConstant(LiteralUtil::CreateR0<double>(value).Convert(shape_.element_type()).value()));
+    return Add(HloInstruction::CreateBroadcast(shape_, scalar, {}));
+  }
+
+  HloInstruction* x_;
+  const Shape shape_;
+};
+
+bool IsTranscendental(const HloInstruction& x) {
+  return GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kTranscendental) && x.shape().IsArray() &&
+         x.shape().is_static() && primitive_util::IsFloatingPointType(x.shape().element_type());
+}
+
+absl::Status RoundDifferently(HloInstruction* x, double units, bool flushes) {
+  const PrimitiveType type = x->shape().element_type();
+  if (flushes && (type == F32 || type == F64)) {
+    for (int64_t i = 0; i < x->operand_count(); ++i) {
+      HloInstruction* operand = x->mutable_operand(i);
+      if (operand->shape().element_type() != type || !operand->shape().is_static()) continue;
+      KASHI_RETURN_IF_ERROR(operand->ReplaceUseWith(x, static_cast<int>(i), Around(operand).Flushed()));
+    }
+  }
+  const std::vector<HloInstruction*> users(x->users().begin(), x->users().end());
+  const bool is_root = x->parent()->root_instruction() == x;
+  HloInstruction* other = Around(x).Times(1 + units * std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type)));
+  for (HloInstruction* user : users) KASHI_RETURN_IF_ERROR(x->ReplaceUseWith(user, other));
+  if (is_root) x->parent()->set_root_instruction(other);
+  return absl::OkStatus();
+}
+
+// The results of transcendental functions are changed by so many units in the last place.
+absl::StatusOr<Literal> EvaluateWithOtherRounding(const HloModule& module, const std::vector<Literal>& arguments,
+                                                  double units, bool flushes) {
+  const std::unique_ptr<HloModule> other = module.Clone();
+  std::vector<HloInstruction*> found;
+  for (HloComputation* computation : other->computations()) {
+    for (HloInstruction* x : computation->instructions()) {
+      if (IsTranscendental(*x)) found.push_back(x);
+    }
+  }
+  if (found.empty()) return absl::NotFoundError("no transcendental function");
+  for (HloInstruction* x : found) KASHI_RETURN_IF_ERROR(RoundDifferently(x, units, flushes));
+  return Evaluate(*other, arguments);
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments) {
+  return HloEvaluator(EvaluationOptions()).Evaluate(module, absl::MakeConstSpan(arguments));
+}
+
+NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape,
+                             const Exactness& exactness) {
+  NearbyResults results;
+  const auto add = [&](absl::StatusOr<Literal> result) {
+    if (result.ok()) results.push_back(*std::move(result));
+  };
+  add(EvaluateWithoutF16(module, arguments, shape));
+  add(EvaluateWithOtherRounding(module, arguments, 1, /*flushes=*/false));
+  add(EvaluateWithOtherRounding(module, arguments, -1, /*flushes=*/true));
+  for (uint32_t run = 0; run < kNudgedRuns; ++run) {
+    std::vector<Literal> nudged;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      nudged.push_back(Nudge(arguments[i], exactness, run * 100 + static_cast<uint32_t>(i) + 1));
+    }
+    add(Evaluate(module, nudged));
+  }
+  return results;
+}
+
+}  // namespace kashi::internal
