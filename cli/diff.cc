@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/diff_pair.h"
+#include "cli/hard_stop.h"
 #include "cli/interrupt.h"
 #include "cli/known_arguments.h"
 #include "cli/limits.h"
@@ -35,6 +36,7 @@ class DiffVerb {
 
   const DiffOptions& options_;
   const Interrupt interrupt_;
+  const HardStop hard_stop_{options_.limits, interrupt_};
   Answers answers_;
   int64_t failed_ = 0;
   int64_t differing_ = 0;

@@ -16,6 +16,7 @@
 #include "cli/elided_constants.h"
 #include "cli/engine.h"
 #include "cli/global_program.h"
+#include "cli/hard_stop.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/module_check.h"
@@ -561,8 +562,6 @@ void ProgramRun::Run() {
   if (!IsSilentRank() || ranks_write()) Show(*std::move(results));
 }
 
-// ---- All programs of the file ---------------------------------------------------------------------------------------
-
 int RunPrograms(const RunOptions& options) {
   const std::string usage_error = RunUsageError(options);
   if (!usage_error.empty()) return FailUsage(usage_error);
@@ -572,6 +571,7 @@ int RunPrograms(const RunOptions& options) {
   }
   Answers answers(options.output, options.json);
   const Interrupt interrupt;
+  const HardStop hard_stop(options.limits, interrupt);
   const std::vector<std::string> paths = ExpandModulePaths({options.file}, &answers);
   if (paths.size() > 1) {
     answers.AddFileError(options.file, InvalidArgument("%s has %s: give the one to run", options.file,

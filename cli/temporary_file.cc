@@ -65,9 +65,13 @@ bool TakeFile(FileState next) {
   return true;
 }
 
+void RemoveFile() {
+  if (TakeFile(kEnding)) unlink(name_to_remove);
+}
+
 // Removes the file, then lets the signal end the process.
 void RemoveAndEnd(int signal_number) {
-  if (TakeFile(kEnding)) unlink(name_to_remove);
+  RemoveFile();
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(signal_number, &action, nullptr);
@@ -144,6 +148,8 @@ TemporaryFile::~TemporaryFile() {
   unlink(name_.c_str());
   RemoveNothingAtSignal();
 }
+
+void TemporaryFile::RemoveBeforeExit() { RemoveFile(); }
 
 void TemporaryFile::Close() {
   if (descriptor_ >= 0) close(descriptor_);

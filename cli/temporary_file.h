@@ -26,6 +26,8 @@ class TemporaryFile {
   int descriptor() const { return descriptor_; }
   // Closes and renames the file. With `durable`, its bytes and its name are on the disk before this returns.
   absl::Status Become(const std::string& path, bool durable);
+  // Removes the file that there may be. Only before the process ends: nobody can write or rename it after this.
+  static void RemoveBeforeExit();
 
  private:
   TemporaryFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}

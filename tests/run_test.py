@@ -475,6 +475,24 @@ class RunTest(FolderTest):
         self.assertEqual((process.returncode, out, err), (130, "", "kashi: interrupted\n"))
         self.assertEqual(list((self.folder / "o").iterdir()), [])
 
+    def test_limits_hold_while_a_module_is_read(self):
+        """A pipe into which nobody writes takes as long to read as the largest module."""
+        os.mkfifo(self.folder / "slow.hlo")
+        writer = os.open(self.folder / "slow.hlo", os.O_RDWR)
+        try:
+            for arguments in (["run", "slow.hlo"], ["diff", "slow.hlo", "slow.hlo"]):
+                with self.subTest(arguments=arguments):
+                    text = self.kashi(*arguments, "--timeout", "0.2", status=1)
+                    self.assertEqual(text, "kashi: error: The run took longer than 0.2 seconds (--timeout sets the limit)\n")
+            process = subprocess.Popen([kashi_testing.KASHI, "run", "slow.hlo"], cwd=self.folder, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=TIMEOUT_S)
+            self.assertEqual((process.returncode, out, err), (130, "", "kashi: interrupted\n"))
+        finally:
+            os.close(writer)
+
 
 if __name__ == "__main__":
     kashi_testing.main(__doc__)

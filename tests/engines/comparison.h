@@ -12,8 +12,8 @@
 
 namespace kashi::internal {
 
-// The results of the evaluator for programs and arguments that differ a little (nearby.h). An element may differ by a few
-// times as much as these do: then the program magnifies rounding, and cannot tell the engines apart there.
+// The results of the evaluator for programs and arguments that differ a little (nearby.h). An element may differ by a
+// few times as much as these do: then the program magnifies rounding, and cannot tell the engines apart there.
 using NearbyResults = std::vector<Literal>;
 
 // How exactly a module computes.
