@@ -6,27 +6,21 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/kernel.h"
+#include "kashi/cpu/codegen/kernel_support.h"
 #include "kashi/cpu/codegen/native_loop.h"
 #include "kashi/cpu/codegen/vector_math.h"
 #include "kashi/cpu/evaluator_steps.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
-#include "kashi/cpu/passes/fold_constants.h"
-#include "kashi/cpu/passes/fuse.h"
-#include "kashi/cpu/passes/inline_calls.h"
-#include "kashi/cpu/passes/keep_excess_precision.h"
-#include "kashi/cpu/passes/mask_updates.h"
-#include "kashi/cpu/passes/orient_dots.h"
-#include "kashi/cpu/passes/split_reductions.h"
-#include "kashi/cpu/passes/sum_repeats.h"
-#include "kashi/cpu/passes/unroll_loops.h"
-#include "kashi/cpu/passes/unroll_windows.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/passes/fuse.h"
+#include "kashi/passes/inline_calls.h"
+#include "kashi/passes/pipeline.h"
 
 namespace kashi::internal {
 namespace {
@@ -67,9 +61,9 @@ bool AnyInstruction(const HloModule& module, absl::FunctionRef<bool(const HloIns
   return false;
 }
 
-// A border of a part of a global program that runs on each device (kashi/evaluator/manual_region.h).
-bool IsBorderOfManualRegion(const HloInstruction& instruction) {
-  return BorderKindOf(instruction) != BorderKind::kNone;
+// Stages are kept by those who look for errors of the engine: then passes are verified, too.
+PassContext ContextOf(const CompileOptions& options, StopFunction check_stopped) {
+  return {KernelSupport(), options.numbers.excess_precision, /*verifies=*/options.keep_stages, check_stopped};
 }
 
 }  // namespace
@@ -85,7 +79,7 @@ const CompiledCall* CompiledProgram::FindCall(const HloComputation& computation)
   return &computation == module_->entry_computation() ? entry_.get() : nullptr;
 }
 
-void CompiledProgram::KeepStage(const CompileOptions& options, const char* name, const std::string& text) {
+void CompiledProgram::KeepStage(const CompileOptions& options, const std::string& name, const std::string& text) {
   if (options.keep_stages) stages_.emplace_back(name, text);
 }
 
@@ -135,20 +129,14 @@ absl::StatusOr<CompiledProgram::LoopTable> CompiledProgram::EmitNativeLoops(cons
 }
 
 absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunction check_stopped) {
-  // The computations of manual regions are known by their names: their calls stay.
-  const bool inlines = !AnyInstruction(*module_, IsBorderOfManualRegion);
-  if (inlines) KASHI_RETURN_IF_ERROR(InlineCalls(module_.get(), check_stopped));
-  if (options.numbers.excess_precision) KASHI_RETURN_IF_ERROR(KeepExcessPrecision(module_.get(), check_stopped));
-  if (inlines) KASHI_RETURN_IF_ERROR(InlineFusions(module_.get(), check_stopped));
-  KeepStage(options, "inlined.hlo", options.keep_stages ? module_->ToString() : "");
-  for (const auto pass :
-       {&UnrollLoops, &FoldConstants, &MaskUpdates, &SumRepeats, &OrientDots, &UnrollWindows, &SplitReductions}) {
-    KASHI_RETURN_IF_ERROR(check_stopped());
-    KASHI_RETURN_IF_ERROR(pass(module_.get(), check_stopped));
-  }
-  // Before any code is made: it belongs to instructions that stay.
-  module_->RemoveDeadCode();
-  return check_stopped();
+  int64_t number = 0;
+  return internal::RunPasses(module_.get(), ContextOf(options, check_stopped),
+                             [&](const PassRow& pass, const HloModule& module) -> absl::Status {
+                               if (!options.keep_stages) return absl::OkStatus();
+                               KeepStage(options, absl::StrFormat("%02d-%s.hlo", ++number, pass.name),
+                                         module.ToString());
+                               return absl::OkStatus();
+                             });
 }
 
 absl::Status CompiledProgram::Emit(const CompileOptions& options, StopFunction check_stopped) {
@@ -157,7 +145,7 @@ absl::Status CompiledProgram::Emit(const CompileOptions& options, StopFunction c
   KASHI_ASSIGN_OR_RETURN(const LoopTable loops, EmitNativeLoops(options.numbers, compiler));
   const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
   KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,
-                         FuseInstructions(module_.get(), is_native, check_stopped));
+                         FuseInstructions(module_.get(), ContextOf(options, check_stopped), is_native));
   KeepStage(options, "fused.hlo", options.keep_stages ? module_->ToString() : "");
   if (fusions.empty() && loops.empty()) return absl::OkStatus();
 
@@ -203,7 +191,7 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 
 // The entry, or else the outermost loops that can be.
 absl::Status CompiledProgram::MakeThunks(const CompileOptions& options, StopFunction check_stopped) {
-  if (AnyInstruction(*module_, IsBorderOfManualRegion)) return absl::OkStatus();  // thunks run on one device
+  if (HasManualRegions(*module_)) return absl::OkStatus();  // thunks run on one device
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
   std::string text;
   std::string* const text_or_null = options.keep_stages ? &text : nullptr;

@@ -59,7 +59,7 @@ class CompiledProgram : public CompiledSteps {
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);
   absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);
-  void KeepStage(const CompileOptions& options, const char* name, const std::string& text);
+  void KeepStage(const CompileOptions& options, const std::string& name, const std::string& text);
 
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<JitCode> code_;  // null: no kernels

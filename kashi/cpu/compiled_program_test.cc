@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -17,6 +18,7 @@
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
+#include "kashi/passes/pipeline.h"
 
 namespace kashi::internal {
 namespace {
@@ -348,12 +350,16 @@ TEST(CompiledProgramTest, KeepsItsStages) {
   CompileOptions options;
   options.keep_stages = true;
   const auto program = CompiledProgram::Compile(*module, options).value();
-  std::vector<std::string> names;
+  std::vector<std::string> names, expected;
+  for (const PassRow& pass : Passes()) {
+    expected.push_back(absl::StrFormat("%02d-%s.hlo", expected.size() + 1, pass.name));
+  }
+  for (const char* stage : {"fused.hlo", "kernels.ll", "kernels.s", "program.thunks"}) expected.push_back(stage);
   for (const auto& [name, text] : program->stages()) {
     names.push_back(name);
     EXPECT_NE(text, "") << name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"inlined.hlo", "fused.hlo", "kernels.ll", "kernels.s", "program.thunks"}));
+  EXPECT_EQ(names, expected);
 }
 
 // By the processor's instructions for bf16 where it has them: sums of two products are rounded.

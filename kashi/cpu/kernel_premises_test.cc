@@ -6,8 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
-#include "kashi/cpu/codegen/kernel_premises.h"
+#include "kashi/cpu/codegen/kernel_support.h"
 #include "kashi/cpu/cpu_testing.h"
+#include "kashi/passes/kernel_premises.h"
 
 namespace kashi::internal {
 namespace {
@@ -188,7 +189,7 @@ ENTRY e {
 absl::Status Check(absl::string_view text) {
   const auto module = ParseAndReturnUnverifiedModule(absl::StrCat(kCombiners, text));
   EXPECT_TRUE(module.ok()) << module.status();
-  return CheckKernelPremises(*(*module)->entry_computation());
+  return CheckKernelPremises(*(*module)->entry_computation(), KernelSupport());
 }
 
 TEST(KernelPremisesTest, TheDoorRefuses) {

@@ -6,10 +6,11 @@
 
 #include "absl/strings/str_replace.h"
 #include "kashi/base/parallel.h"
+#include "kashi/cpu/codegen/kernel_support.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/cpu/cpu_testing.h"
-#include "kashi/cpu/passes/split_reductions.h"
 #include "kashi/literal/literal_util.h"
+#include "kashi/passes/split_reductions.h"
 
 namespace kashi::internal {
 namespace {
@@ -37,7 +38,7 @@ ENTRY e {
 // The shapes of the reductions after the pass, in order.
 std::vector<std::string> Reductions(const Case& c) {
   const auto module = ReadVerified(Reduction(c)).value();
-  EXPECT_EQ(SplitReductions(module.get()), absl::OkStatus());
+  EXPECT_EQ(SplitReductions(module.get(), {KernelSupport()}), absl::OkStatus());
   HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true);
   EXPECT_EQ(verifier.Run(module.get()).status(), absl::OkStatus());
   std::vector<std::string> shapes;

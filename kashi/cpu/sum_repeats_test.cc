@@ -2,9 +2,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/cpu/codegen/kernel_support.h"
 #include "kashi/cpu/cpu_testing.h"
-#include "kashi/cpu/passes/sum_repeats.h"
 #include "kashi/literal/literal_util.h"
+#include "kashi/passes/sum_repeats.h"
 
 namespace kashi::internal {
 namespace {
@@ -21,11 +22,11 @@ std::string Program(const std::string& type, const std::string& x, const std::st
 
 bool IsChanged(const std::string& text) {
   const auto module = ReadVerified(text).value();
-  EXPECT_EQ(SumRepeats(module.get()), absl::OkStatus());
+  EXPECT_EQ(SumRepeats(module.get(), {KernelSupport()}), absl::OkStatus());
   HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true);
   EXPECT_EQ(verifier.Run(module.get()).status(), absl::OkStatus());
   const bool changed = module->entry_computation()->root_instruction()->opcode() != HloOpcode::kReduce;
-  EXPECT_EQ(SumRepeats(module.get()), absl::OkStatus());
+  EXPECT_EQ(SumRepeats(module.get(), {KernelSupport()}), absl::OkStatus());
   return changed;
 }
 

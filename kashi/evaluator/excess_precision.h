@@ -1,5 +1,5 @@
 // Which bf16 results converts to f32 see before they are rounded. This is XLA:CPU's rule; both engines follow it
-// (kashi/cpu/passes/keep_excess_precision.h does for compiled programs).
+// (kashi/passes/keep_excess_precision.h does for compiled programs).
 //
 //   c = bf16[100] multiply(a, b)
 //   d = f32[100] convert(c)        the product with the bits of an f32

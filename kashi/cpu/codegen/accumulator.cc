@@ -9,6 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/jit.h"
+#include "kashi/passes/combiner.h"
 
 namespace kashi::internal {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/passes/plain_array.h"
 
 namespace kashi::internal {
 namespace {
@@ -43,9 +44,9 @@ bool IsBitcastOfOneWidth(const HloInstruction& instruction) {
 const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
   if (instruction.operands().empty() || !instruction.shape().IsArray()) return nullptr;
   const auto has_register = [](const HloInstruction* operand) {
-    return operand->shape().IsArray() && HasRegisterType(operand->shape().element_type());
+    return operand->shape().IsArray() && IsPlainType(operand->shape().element_type());
   };
-  if (!HasRegisterType(instruction.shape().element_type()) || !absl::c_all_of(instruction.operands(), has_register)) {
+  if (!IsPlainType(instruction.shape().element_type()) || !absl::c_all_of(instruction.operands(), has_register)) {
     return nullptr;
   }
   if (const ElementEmitterRow* row = Find(ConversionEmitters(), instruction.opcode())) {

@@ -8,8 +8,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/cpu/codegen/element_emitters.h"
-#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/passes/kernel_premises.h"
+#include "kashi/passes/plain_array.h"
 
 namespace kashi::internal {
 namespace {

@@ -7,8 +7,9 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
-#include "kashi/cpu/codegen/kernel_premises.h"
-#include "kashi/cpu/codegen/row_analysis.h"
+#include "kashi/cpu/codegen/kernel_support.h"
+#include "kashi/passes/kernel_premises.h"
+#include "kashi/passes/row_analysis.h"
 
 namespace kashi::internal {
 namespace {
@@ -94,11 +95,11 @@ std::vector<int> KernelBuilder::Widths(int64_t columns, bool columns_are_known) 
 
 absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
                                   JitModule& module) {
-  KASHI_RETURN_IF_ERROR(CheckKernelPremises(fused));
+  KASHI_RETURN_IF_ERROR(CheckKernelPremises(fused, KernelSupport()));
   Kernel kernel;
   kernel.name = name;
   KernelBuilder builder(fused, name, numbers, module);
-  if (IsForRowKernel(fused)) {
+  if (IsForRowKernel(fused, KernelSupport())) {
     EmitRowKernel(builder, &kernel);
   } else if (fused.root_instruction()->opcode() == HloOpcode::kReduce) {
     EmitReduceKernel(builder, &kernel);

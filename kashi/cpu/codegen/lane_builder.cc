@@ -14,16 +14,6 @@ int RegisterBits(PrimitiveType type) { return primitive_util::ByteWidth(type) * 
 
 }  // namespace
 
-bool HasRegisterType(PrimitiveType type) {
-  return type == PRED || type == BF16 || type == F16 || type == F32 || type == F64 ||
-         (primitive_util::IsIntegralType(type) && primitive_util::BitWidth(type) >= 8);
-}
-
-bool IsPlainArray(const Shape& shape) {
-  return shape.IsArray() && shape.is_static() && HasRegisterType(shape.element_type()) &&
-         !ShapeUtil::IsZeroElementArray(shape);
-}
-
 void SetNumberOptions(const NumberOptions& numbers, Ir& ir) {
   llvm::FastMathFlags flags;
   flags.setAllowContract(numbers.excess_precision);

@@ -26,11 +26,6 @@ namespace kashi::internal {
 
 using Ir = llvm::IRBuilder<>;
 
-// Whether kernels compute with elements of this type: the types above.
-bool HasRegisterType(PrimitiveType type);
-// An array that kernels can compute with: of such a type, static, not empty.
-bool IsPlainArray(const Shape& shape);
-
 // Lets LLVM compute a product and a sum of it as one operation, rounded once, where excess precision is allowed.
 void SetNumberOptions(const NumberOptions& numbers, Ir& ir);
 

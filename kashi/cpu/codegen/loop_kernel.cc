@@ -16,7 +16,7 @@
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/loop_builder.h"
-#include "kashi/cpu/codegen/segments.h"
+#include "kashi/passes/segments.h"
 
 namespace kashi::internal {
 namespace {

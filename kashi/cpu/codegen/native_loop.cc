@@ -12,6 +12,7 @@
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/in_place_order.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/passes/plain_array.h"
 
 namespace kashi::internal {
 namespace {

@@ -24,6 +24,7 @@
 #include "kashi/cpu/codegen/loop_builder.h"
 #include "kashi/cpu/codegen/row_sums.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
+#include "kashi/passes/combiner.h"
 
 namespace kashi::internal {
 namespace {

@@ -16,8 +16,8 @@
 #include "kashi/cpu/codegen/fused_elements.h"
 #include "kashi/cpu/codegen/kernel.h"
 #include "kashi/cpu/codegen/loop_builder.h"
-#include "kashi/cpu/codegen/row_analysis.h"
 #include "kashi/cpu/codegen/row_sums.h"
+#include "kashi/passes/row_analysis.h"
 
 namespace kashi::internal {
 namespace {

@@ -12,12 +12,15 @@
 #include "kashi/cpu/codegen/accumulator.h"
 #include "kashi/cpu/codegen/element_emitters.h"
 #include "kashi/cpu/codegen/fused_elements.h"
-#include "kashi/cpu/codegen/kernel_premises.h"
+#include "kashi/cpu/codegen/kernel_support.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/literal/literal_util.h"
+#include "kashi/passes/combiner.h"
+#include "kashi/passes/kernel_premises.h"
+#include "kashi/passes/plain_array.h"
 
 namespace kashi::internal {
 namespace {
@@ -161,7 +164,7 @@ bool AnyConstant(const HloInstruction&) { return true; }
 bool IsPlainReduce(const HloInstruction& reduce) {
   const HloComputation& combiner = *reduce.to_apply();
   const PrimitiveType type = reduce.shape().element_type();
-  return reduce.operand_count() == 2 && IsScalarComputation(combiner) &&
+  return reduce.operand_count() == 2 && IsScalarComputation(combiner, KernelSupport()) &&
          ShapeUtil::IsScalar(combiner.root_instruction()->shape()) &&
          absl::c_all_of(reduce.operands(), [&](auto* x) { return x->shape().element_type() == type; }) &&
          absl::c_all_of(combiner.parameter_instructions(),

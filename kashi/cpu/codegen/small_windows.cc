@@ -10,11 +10,13 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/cpu/codegen/element_index.h"
-#include "kashi/cpu/codegen/kernel_premises.h"
+#include "kashi/cpu/codegen/kernel_support.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/codegen/small_array.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/indexed_windows.h"
+#include "kashi/passes/kernel_premises.h"
+#include "kashi/passes/plain_array.h"
 
 namespace kashi::internal {
 namespace {
@@ -162,7 +164,7 @@ bool CanEmitSmallGather(const HloInstruction& gather) {
 }
 
 bool CanEmitSmallScatter(const HloInstruction& scatter) {
-  return IsPlainScatter(scatter) && HasSmallBatch(scatter, scatter.operand(2)->shape());
+  return IsPlainScatter(scatter, KernelSupport()) && HasSmallBatch(scatter, scatter.operand(2)->shape());
 }
 
 namespace {

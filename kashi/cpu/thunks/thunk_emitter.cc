@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/cpu/codegen/kernel_premises.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/leaves.h"
@@ -21,6 +20,7 @@
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/value_util.h"
+#include "kashi/passes/kernel_premises.h"
 
 namespace kashi::internal {
 namespace {

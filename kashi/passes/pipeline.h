@@ -1,0 +1,36 @@
+// The passes before fusion, in the order in which they run: a table, one row a pass.
+//
+//   KASHI_RETURN_IF_ERROR(RunPasses(module, {support}));
+//
+// After each pass the module is valid HLO, and computes what it computed before. Each row names what the pass assumes
+// of the module. Fusion (fuse.h) comes after them, for an engine may compile loops as a whole first.
+#ifndef KASHI_PASSES_PIPELINE_H_
+#define KASHI_PASSES_PIPELINE_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/passes/pass.h"
+
+namespace kashi::internal {
+
+struct PassRow {
+  absl::string_view name;  // as in dumps and golden files
+  PassFunction run;
+  absl::string_view assumes;  // for readers; "": nothing
+};
+
+absl::Span<const PassRow> Passes();
+
+using AfterPass = absl::FunctionRef<absl::Status(const PassRow& pass, const HloModule& module)>;
+
+// Runs all of them, then removes dead code. `after` is called after each, to dump the module. Ends with the first error
+// of a pass, of context.check_stopped or of `after`.
+absl::Status RunPasses(HloModule* module, const PassContext& context, AfterPass after);
+absl::Status RunPasses(HloModule* module, const PassContext& context);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PASSES_PIPELINE_H_

@@ -1,0 +1,18 @@
+#include "kashi/passes/plain_array.h"
+
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+
+namespace kashi::internal {
+
+bool IsPlainType(PrimitiveType type) {
+  return type == PRED || type == BF16 || type == F16 || type == F32 || type == F64 ||
+         (primitive_util::IsIntegralType(type) && primitive_util::BitWidth(type) >= 8);
+}
+
+bool IsPlainArray(const Shape& shape) {
+  return shape.IsArray() && shape.is_static() && IsPlainType(shape.element_type()) &&
+         !ShapeUtil::IsZeroElementArray(shape);
+}
+
+}  // namespace kashi::internal

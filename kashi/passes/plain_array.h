@@ -1,0 +1,17 @@
+// The arrays that kernels compute with.
+#ifndef KASHI_PASSES_PLAIN_ARRAY_H_
+#define KASHI_PASSES_PLAIN_ARRAY_H_
+
+#include "kashi/array/primitive_type.h"
+#include "kashi/array/shape.h"
+
+namespace kashi::internal {
+
+// PRED, BF16, F16, F32, F64, and integers of whole bytes.
+bool IsPlainType(PrimitiveType type);
+// An array of such a type, static, not empty.
+bool IsPlainArray(const Shape& shape);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PASSES_PLAIN_ARRAY_H_

@@ -1,0 +1,20 @@
+// Loops of few iterations on large arrays become straight code: what an iteration writes and the next one reads then
+// stays in registers, in one kernel. So the five iterations of JAX's threefry, which makes random bits.
+//
+//   s = (i, x, y)    while i < 5: s = body(s)        body(body(body(body(body(s)))))
+#ifndef KASHI_PASSES_UNROLL_LOOPS_H_
+#define KASHI_PASSES_UNROLL_LOOPS_H_
+
+#include "absl/status/status.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/passes/pass.h"
+
+namespace kashi::internal {
+
+// Loops whose number of iterations is known and whose body has only operations that kernels compute. Loops on small
+// arrays stay, since they become native loops. Calls must have been inlined.
+absl::Status UnrollLoops(HloModule* module, const PassContext& context);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_PASSES_UNROLL_LOOPS_H_
