@@ -249,6 +249,7 @@ int RunCost(const CostOptions& options) {
     progress.Next(path);
     std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, &answers);
     if (!file.has_value()) continue;
+    WarnIfInvalid(*file);
     if (options.partitions && !PartitionModuleFile(&*file, &answers)) continue;
     const absl::StatusOr<Answer> answer = CostAnswer(*file, options);
     if (!answer.ok()) {

@@ -61,6 +61,7 @@ struct Measured {
 std::optional<Measured> Measure(const std::string& path, const MemoryOptions& options, Answers* answers) {
   std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
   if (!file.has_value()) return std::nullopt;
+  WarnIfInvalid(*file);
   if (options.partitions && !PartitionModuleFile(&*file, answers)) return std::nullopt;
   XlaMemoryFile xla_file;
   if (!options.ignores_xla) xla_file = ReadXlaMemoryFile(path);

@@ -96,6 +96,17 @@ bool CheckModule(const ModuleFile& file, Answers* answers, HloVerifierOpts opts)
   return false;
 }
 
+void WarnIfInvalid(const ModuleFile& file) {
+  HloVerifierOpts opts = VerifierOptionsFor(*file.module);
+  opts.allow_mixed_precision = true;
+  const std::vector<HloFinding> findings = VerifyHlo(*file.module, opts);
+  if (findings.empty()) return;
+  const HloInstruction* const instruction = findings[0].instruction;
+  PrintWarning(absl::StrCat(file.name, ": the module is not valid, so the figures may mean nothing: ",
+                            instruction == nullptr ? "" : absl::StrCat(instruction->name(), ": "), findings[0].message,
+                            "; `kashi verify` shows the places"));
+}
+
 bool CheckModule(const ModuleFile& file, Answers* answers) {
   return CheckModule(file, answers, VerifierOptionsFor(*file.module));
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -90,8 +91,9 @@ std::vector<std::string> AllNames() {
   return names;
 }
 
-// The operation of this name; else all that have the text in their names.
-std::vector<HloOpcode> FindOperations(const std::string& text, const std::vector<std::string>& all) {
+// The operation of this name; else all that have the text in their names. Capitals count as small letters.
+std::vector<HloOpcode> FindOperations(const std::string& given, const std::vector<std::string>& all) {
+  const std::string text = absl::AsciiStrToLower(given);
   if (const std::optional<HloOpcode> opcode = FindHloOpcode(text)) return {*opcode};
   std::vector<HloOpcode> found;
   for (const std::string& name : all) {

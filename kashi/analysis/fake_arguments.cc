@@ -16,6 +16,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
+#include "kashi/base/text.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -252,8 +253,8 @@ absl::Status CheckRule(const HloInstruction& parameter, const FakeRule& rule) {
 absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions& options) {
   for (const auto& [number, rule] : options.rules) {
     if (number < 0 || number >= entry.num_parameters()) {
-      return InvalidArgument("there is no parameter %d: %s has %d parameters", number, entry.name(),
-                             entry.num_parameters());
+      return InvalidArgument("there is no parameter %d: %s has %s", number, entry.name(),
+                             internal::Count(entry.num_parameters(), "parameter"));
     }
     KASHI_RETURN_IF_ERROR(CheckRule(*entry.parameter_instruction(number), rule));
   }

@@ -12,7 +12,7 @@ namespace kashi::internal {
 namespace {
 
 constexpr size_t kMaxNodes = size_t{1} << 24;
-constexpr int32_t kMaxDepth = 64;  // each node has a name that is as long as it is deep
+constexpr int32_t kMaxDepth = 1000;  // each node has a name that is as long as it is deep
 
 DeviceSize SizeOf(const Shape& leaf, const MemoryTarget& target) {
   if (leaf.IsArray() && !leaf.has_layout()) {
@@ -103,9 +103,9 @@ std::optional<int32_t> ShapeNodes::Find(ShapeIndexView index) const {
 }
 
 ShapeIndex ShapeNodes::IndexOf(int32_t node) const {
-  ShapeIndex index;
-  for (; nodes_[node].parent >= 0; node = nodes_[node].parent) index.push_front(nodes_[node].number);
-  return index;
+  std::vector<int64_t> numbers;  // innermost first
+  for (; nodes_[node].parent >= 0; node = nodes_[node].parent) numbers.push_back(nodes_[node].number);
+  return ShapeIndex(numbers.rbegin(), numbers.rend());
 }
 
 absl::StatusOr<const ShapeNodes*> ShapeNodesCache::Get(const Shape& shape) {

@@ -61,9 +61,10 @@ Shape Nested(int depth) {
 }
 
 TEST(ShapeNodesTest, DeepTuples) {
-  const Shape deep = Nested(64);
-  EXPECT_EQ(Nodes(deep, "host").size(), 65);
-  for (const int depth : {65, 1000}) {
+  const ShapeNodes deep = Nodes(Nested(1000), "host");
+  EXPECT_EQ(deep.size(), 1001);
+  EXPECT_EQ(deep.IndexOf(1000), ShapeIndex(std::vector<int64_t>(1000, 0)));
+  for (const int depth : {1001, 3000}) {
     EXPECT_EQ(ShapeNodes::Make(Nested(depth), *ParseMemoryTarget("host")).status().code(),
               absl::StatusCode::kResourceExhausted)
         << depth;

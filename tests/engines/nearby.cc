@@ -79,9 +79,12 @@ bool IsTranscendental(const HloInstruction& x) {
          x.shape().is_static() && primitive_util::IsFloatingPointType(x.shape().element_type());
 }
 
+// The compiled engine computes with narrower types in f32.
+bool HasDenormalsToFlush(PrimitiveType type) { return type == F32 || type == F64; }
+
 absl::Status RoundDifferently(HloInstruction* x, double units, bool flushes) {
   const PrimitiveType type = x->shape().element_type();
-  if (flushes && (type == F32 || type == F64)) {
+  if (flushes && HasDenormalsToFlush(type)) {
     for (int64_t i = 0; i < x->operand_count(); ++i) {
       HloInstruction* operand = x->mutable_operand(i);
       if (operand->shape().element_type() != type || !operand->shape().is_static()) continue;
@@ -91,6 +94,7 @@ absl::Status RoundDifferently(HloInstruction* x, double units, bool flushes) {
   const std::vector<HloInstruction*> users(x->users().begin(), x->users().end());
   const bool is_root = x->parent()->root_instruction() == x;
   HloInstruction* other = Around(x).Times(1 + units * std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type)));
+  if (flushes && HasDenormalsToFlush(type)) other = Around(other).Flushed();
   for (HloInstruction* user : users) KASHI_RETURN_IF_ERROR(x->ReplaceUseWith(user, other));
   if (is_root) x->parent()->set_root_instruction(other);
   return absl::OkStatus();
