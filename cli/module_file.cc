@@ -18,7 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "cli/input_kind.h"
+#include "cli/gzip.h"
 #include "cli/known_arguments.h"
 #include "cli/verb.h"
 #include "kashi/base/diagnostic.h"
@@ -27,6 +27,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/text/input_kind.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/conversion/read_stablehlo.h"
@@ -60,12 +61,12 @@ bool IsOtherText(const std::filesystem::path& path) {
   if (file == nullptr) return false;
   const size_t size = std::fread(beginning, 1, sizeof(beginning), file);
   std::fclose(file);
-  return size > 0 && !BeginsLikeHloText({beginning, size});
+  return size > 0 && !internal::BeginsLikeHloText({beginning, size});
 }
 
 // Protos have bytes that text does not have, or begin with a field: `name: "…"`.
 bool LooksLikeProto(absl::string_view bytes) {
-  if (BeginsLikeHloText(bytes)) return false;
+  if (internal::BeginsLikeHloText(bytes)) return false;
   bool text_format = false;
   GuessHloProtoKind(bytes, &text_format);
   if (text_format) return true;
@@ -171,7 +172,7 @@ absl::Status ReadProto(bool is_json, ModuleFile* file) {
     file->module = *std::move(module);
     return absl::OkStatus();
   }
-  const std::string other = DescribeOtherKind(*file->bytes);
+  const std::string other = internal::DescribeOtherKind(*file->bytes);
   return other.empty() ? module.status() : InvalidArgument("%s: %s", file->name, other);
 }
 
@@ -189,7 +190,7 @@ bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* ans
     file->module = *std::move(module);
     return true;
   }
-  const std::string other = DescribeOtherKind(*file->bytes);
+  const std::string other = internal::DescribeOtherKind(*file->bytes);
   if (!module.ok() && !other.empty()) {
     answers->AddFileError(file->name, InvalidArgument("%s: %s", file->name, other));
   } else if (diagnostics.empty()) {
@@ -247,7 +248,7 @@ std::optional<ModuleFile> ReadModule(ModuleFile file, const ModuleReaderOptions&
   const std::string& bytes = *file.bytes;
   const bool is_json = LooksLikeHloJson(bytes);
   absl::Status status;
-  if (IsEmptyInput(bytes)) {
+  if (internal::IsEmptyInput(bytes)) {
     status = InvalidArgument("%s is empty", file.name);
   } else if (stablehlo::IsStableHlo(bytes)) {
     status = ReadStableHloModule(options, &file);

@@ -14,6 +14,7 @@
 #include "kashi/base/text.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/hlo/text/input_kind.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/conversion/read_stablehlo.h"
@@ -75,6 +76,13 @@ absl::StatusOr<std::unique_ptr<HloModule>> Read(absl::string_view bytes, const s
   return module;
 }
 
+// The error, or if the input is no program at all, one that says what it is.
+absl::Status OtherKind(absl::string_view bytes, const std::string& name, const absl::Status& error) {
+  if (internal::IsEmptyInput(bytes)) return InvalidArgument("%s is empty", name);
+  const std::string other = internal::DescribeOtherKind(bytes);
+  return other.empty() ? error : InvalidArgument("%s: %s", name, other);
+}
+
 ModuleRef ParseBytes(nb::handle source, const std::string& name) {
   std::string copy;
   absl::string_view bytes;
@@ -94,6 +102,7 @@ ModuleRef ParseBytes(nb::handle source, const std::string& name) {
   {
     const nb::gil_scoped_release release;
     module = Read(bytes, name);
+    if (!module.ok()) module = OtherKind(bytes, name, module.status());
   }
   std::unique_ptr<HloModule> read = ParsedOrThrow(std::move(module));
   if (!read->has_entry_computation()) ThrowValueError("the module has no entry computation");

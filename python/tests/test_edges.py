@@ -69,6 +69,16 @@ def test_numbers_that_are_too_large():
     assert s.index(np.uint8(5)) == (1, 2)
 
 
+@pytest.mark.parametrize("source, kind", [
+    ("", "is empty"), (" \n", "is empty"), ("# Title\n\nText.\n", "a Markdown document"),
+    ("; ModuleID = 'm'\nsource_filename = \"m\"\n", "LLVM IR"), ("xla_cpu_enable_fast_math: true\n", "debug_options"),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"), (b"\x93NUMPY\x01\0v\0{'descr': '<f4'}", "a NumPy array")])
+def test_other_kinds_of_files_are_named(source, kind):
+    with pytest.raises(kashi.ParseError, match=kind):
+        kashi.parse(source)
+
+
+
 def test_texts_and_files_that_are_no_modules(tmp_path):
     for empty in ("", "  ", b""):
         with pytest.raises(kashi.ParseError):

@@ -1,19 +1,12 @@
-// Recognizes the kind of an input: HLO text, gzip, nothing, or a file that people give to kashi by mistake.
-#ifndef KASHI_CLI_INPUT_KIND_H_
-#define KASHI_CLI_INPUT_KIND_H_
+// Recognizes the kind of an input: HLO text, nothing, or a file that people give to Kashi by mistake.
+#ifndef KASHI_HLO_TEXT_INPUT_KIND_H_
+#define KASHI_HLO_TEXT_INPUT_KIND_H_
 
-#include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::cli {
-
-// gzip's two magic bytes.
-bool IsGzip(absl::string_view bytes);
-// Unpacks gzip. RESOURCE_EXHAUSTED: more than `limit_bytes` unpacked; INVALID_ARGUMENT: damaged or cut off.
-absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes);
+namespace kashi::internal {
 
 // Whether the input begins like HLO text; control bytes may follow. No proto begins like this.
 bool BeginsLikeHloText(absl::string_view bytes);
@@ -26,6 +19,6 @@ bool IsEmptyInput(absl::string_view bytes);
 // be wrong about a program: ask only after reading has failed.
 std::string DescribeOtherKind(absl::string_view bytes);
 
-}  // namespace kashi::cli
+}  // namespace kashi::internal
 
-#endif  // KASHI_CLI_INPUT_KIND_H_
+#endif  // KASHI_HLO_TEXT_INPUT_KIND_H_
