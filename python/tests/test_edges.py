@@ -78,7 +78,6 @@ def test_other_kinds_of_files_are_named(source, kind):
         kashi.parse(source)
 
 
-
 def test_texts_and_files_that_are_no_modules(tmp_path):
     for empty in ("", "  ", b""):
         with pytest.raises(kashi.ParseError):
