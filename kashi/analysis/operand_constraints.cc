@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "kashi/analysis/constraint_rules.h"
+#include "kashi/hlo/ir/combiner.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal.h"
 
@@ -38,14 +38,7 @@ const HloInstruction& BeforeMoves(const HloInstruction& value) {
 
 std::optional<HloOpcode> Combiner(const HloInstruction& instruction, size_t number) {
   const auto callees = instruction.called_computations();
-  if (callees.size() <= number || callees[number]->num_parameters() != 2) return std::nullopt;
-  const HloInstruction* root = callees[number]->root_instruction();
-  const bool combines = root != nullptr && root->operand_count() == 2 &&
-                        absl::c_all_of(root->operands(), [](const HloInstruction* operand) {
-                          return operand->opcode() == HloOpcode::kParameter;
-                        });
-  if (!combines) return std::nullopt;
-  return root->opcode();
+  return callees.size() > number ? CombinerOf(*callees[number]) : std::nullopt;
 }
 
 namespace {

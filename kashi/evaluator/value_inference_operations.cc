@@ -7,6 +7,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/value_inference_pass.h"
+#include "kashi/hlo/ir/combiner.h"
 
 namespace kashi::internal {
 
@@ -213,8 +214,7 @@ absl::StatusOr<Known> Inference::OfReduction(const HloInstruction& instruction,
 // A reduction by one commutative operation, of integers that have forms.
 absl::StatusOr<Known> Inference::FoldForms(const HloInstruction& reduce, const Known& operand, const Known& init) {
   const HloInstruction& root = *reduce.to_apply()->root_instruction();
-  const bool is_plain = root.operands().size() == 2 && root.operand(0)->opcode() == HloOpcode::kParameter &&
-                        root.operand(1)->opcode() == HloOpcode::kParameter && root.operand(0) != root.operand(1) &&
+  const bool is_plain = CombinerOf(*reduce.to_apply()).has_value() &&
                         root.shape().element_type() == reduce.shape().element_type() &&
                         GetHloOpcodeInfo(root.opcode()).Has(HloOpcodeFlags::kCommutative);
   KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> from, FormsOf(operand));

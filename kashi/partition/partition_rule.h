@@ -48,10 +48,6 @@ struct PartitionRule {
 // The rule of an operation on static arrays; nullopt if there is none, or if it has no factors.
 std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction);
 
-// The binary operation of a computation of two scalars that is one of add, multiply, minimum, maximum, and, or, xor;
-// nullopt for others, whose neutral element is unknown.
-std::optional<HloOpcode> CombinerOf(const HloComputation& computation);
-
 // Whether x op initial is x for all x that a sum can be: with 0 as the initial value of a sum, no part is -0.
 bool IsNeutral(const HloInstruction& initial, HloOpcode combiner);
 

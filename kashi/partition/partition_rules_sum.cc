@@ -3,6 +3,7 @@
 
 #include "absl/algorithm/container.h"
 #include "kashi/base/math.h"
+#include "kashi/hlo/ir/combiner.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/partition/partition_rules.h"
 
@@ -45,30 +46,17 @@ void TieGroups(const HloInstruction& convolution, int64_t lhs_dimension, int64_t
 // Of a reduce-window, windows move where what they find outside of the array does not count.
 bool MayLeaveArray(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kReduceWindow || instruction.operand_count() != 2) return false;
-  const std::optional<HloOpcode> combiner = CombinerOf(*instruction.to_apply());
+  const std::optional<HloOpcode> combiner = ReorderableCombiner(*instruction.to_apply());
   return combiner.has_value() && IsNeutral(*instruction.operand(1), *combiner);
 }
 
 }  // namespace
 
-std::optional<HloOpcode> CombinerOf(const HloComputation& computation) {
-  const HloInstruction& root = *computation.root_instruction();
-  const bool is_combiner = GetHloOpcodeInfo(root.opcode()).neutral != HloOpcodeFlags::Neutral::kDefault;
-  if (computation.num_parameters() != 2 || !is_combiner) return std::nullopt;
-  const HloInstruction* a = root.operand(0);
-  const HloInstruction* b = root.operand(1);
-  const bool is_plain = a != b && a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter &&
-                        a->shape().element_type() == root.shape().element_type() &&
-                        b->shape().element_type() == root.shape().element_type();
-  if (!is_plain || root.shape().rank() != 0) return std::nullopt;
-  return root.opcode();
-}
-
 // Dimensions that are reduced are sums if the computation is known; otherwise its neutral element is not.
 std::optional<PartitionRule> ReduceRule(const HloInstruction& reduce) {
   const int64_t inputs = reduce.operand_count() / 2;
   if (inputs == 0) return std::nullopt;
-  const std::optional<HloOpcode> combiner = inputs == 1 ? CombinerOf(*reduce.to_apply()) : std::nullopt;
+  const std::optional<HloOpcode> combiner = inputs == 1 ? ReorderableCombiner(*reduce.to_apply()) : std::nullopt;
   PartitionRule rule;
   rule.combiner = combiner.value_or(HloOpcode::kAdd);
   const Shape& input = reduce.operand(0)->shape();

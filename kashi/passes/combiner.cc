@@ -24,15 +24,6 @@ bool IsScalarComputation(const HloComputation& computation, const CodeSupport& s
                         [&](const HloInstruction* instruction) { return IsScalarInstruction(*instruction, support); });
 }
 
-std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) {
-  const HloInstruction* root = computation.root_instruction();
-  const bool is_reorderable = GetHloOpcodeInfo(root->opcode()).neutral != HloOpcodeFlags::Neutral::kDefault;
-  if (!is_reorderable || computation.num_parameters() != 2) return std::nullopt;
-  const HloInstruction *a = root->operand(0), *b = root->operand(1);
-  const bool are_parameters = a->opcode() == HloOpcode::kParameter && b->opcode() == HloOpcode::kParameter && a != b;
-  return are_parameters ? std::make_optional(root->opcode()) : std::nullopt;
-}
-
 std::optional<HloOpcode> CombinerOfPlainReduce(const HloInstruction& x) {
   if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2 || x.HasControlDependencies()) return std::nullopt;
   if (!IsPlainArray(x.shape()) || !IsPlainArray(x.operand(0)->shape())) return std::nullopt;

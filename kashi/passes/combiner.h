@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "kashi/hlo/ir/combiner.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
@@ -15,11 +16,8 @@ namespace kashi::internal {
 // be a tuple of them.
 bool IsScalarComputation(const HloComputation& computation, const CodeSupport& support);
 
-// Set if the root is one operation on the two parameters, in either order, that may be regrouped and reordered: add,
-// multiply, maximum, minimum, and, or, xor.
-std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation);
-// The same of a reduce of one plain array, all in one type and without control dependencies. Nullopt for any other
-// instruction.
+// The ReorderableCombiner of a reduce of one plain array, all in one type and without control dependencies. Nullopt for
+// any other instruction.
 std::optional<HloOpcode> CombinerOfPlainReduce(const HloInstruction& x);
 
 }  // namespace kashi::internal

@@ -7,10 +7,10 @@
 #include <random>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/hlo/ir/combiner.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/literal/literal_comparison.h"
 
@@ -165,11 +165,8 @@ bool IsReal(const HloInstruction& x) { return x.shape().IsArray() && HasReals(x.
 bool IsSumInF64(const HloInstruction& x) {
   if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2) return false;
   const PrimitiveType type = x.shape().element_type();
-  const HloInstruction& combiner = *x.to_apply()->root_instruction();
-  return (type == F32 || type == F16 || type == BF16) && combiner.opcode() == HloOpcode::kAdd &&
-         combiner.operand(0) != combiner.operand(1) && absl::c_all_of(combiner.operands(), [&](const auto* operand) {
-           return operand->opcode() == HloOpcode::kParameter && operand->shape().element_type() == type;
-         });
+  return (type == F32 || type == F16 || type == BF16) && CombinerOf(*x.to_apply()) == HloOpcode::kAdd &&
+         x.to_apply()->root_instruction()->shape().element_type() == type;
 }
 
 // Whether each element of the result is one function of elements of the operands that is rounded once, or what a
