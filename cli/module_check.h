@@ -34,9 +34,10 @@ void AddFindings(const ModuleFile& file, absl::Span<const HloFinding> findings, 
 // For verbs that need a valid module: operands may mix precisions, and layouts are ignored. Returns false if there are
 // findings, and adds them.
 bool CheckModule(const ModuleFile& file, Answers* answers);
-// For verbs that also take other modules: prints the first finding as a warning, because their figures may mean nothing.
-void WarnIfInvalid(const ModuleFile& file);
 bool CheckModule(const ModuleFile& file, Answers* answers, HloVerifierOpts opts);
+
+// For verbs that also take other modules: prints the first finding as a warning, because figures may mean nothing.
+void WarnIfInvalid(const ModuleFile& file);
 
 }  // namespace kashi::cli
 

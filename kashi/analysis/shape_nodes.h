@@ -34,9 +34,9 @@ struct ShapeNode {
 
 class ShapeNodes {
  public:
-  // RESOURCE_EXHAUSTED for more than 2^24 nodes, tuples nested more than 1000 deep, or 2^63 - 1 bytes. A node of unknown
-  // size takes nothing: an unbounded dimension, an invalid layout of a module that was not verified. Without a layout
-  // the default one counts.
+  // RESOURCE_EXHAUSTED for more than 2^24 nodes, tuples nested more than 1000 deep, or 2^63 - 1 bytes. A node of
+  // unknown size takes nothing: an unbounded dimension, an invalid layout of a module that was not verified. Without a
+  // layout the default one counts.
   static absl::StatusOr<ShapeNodes> Make(const Shape& shape, const MemoryTarget& target);
 
   // In pre-order: the root first.

@@ -9,8 +9,8 @@
 
 namespace kashi::internal {
 
-// The operation that the root applies to the two parameters, each once, all scalars of one type. A commutative operation
-// may take them in either order, any other one in theirs. Nullopt: another computation.
+// The operation that the root applies to the two parameters, each once, all scalars of one type. A commutative
+// operation may take them in either order, any other one in theirs. Nullopt: another computation.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation);
 
 // The same if what the operation combines may be regrouped and reordered, for it has a neutral element: add, multiply,
