@@ -85,7 +85,6 @@ constexpr const char* kLines[] = {
     "cost --mesh 2x2 --target v5e {a}",
     "cost --mesh 4 --rates 1TF/s,1GB/s --network {b} --json {a}",
     "cost --mesh 4 --topology switch --rates 1TF/s,1GB/s --link 1us,1GB/s --slow-device 1=2 --json {a}",
-    "mpi-bench --json",
     "shape -",
     "shape --json -",
     "index --json - -",
