@@ -17,12 +17,6 @@ namespace {
 
 constexpr char kGzipMagic[] = "\x1f\x8b";
 
-}  // namespace
-
-bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kGzipMagic); }
-
-namespace {
-
 // Frees the memory of zlib.
 class Inflater {
  public:
@@ -42,6 +36,8 @@ class Inflater {
 };
 
 }  // namespace
+
+bool IsGzip(absl::string_view bytes) { return absl::StartsWith(bytes, kGzipMagic); }
 
 absl::StatusOr<std::string> Gunzip(absl::string_view bytes, int64_t limit_bytes) {
   constexpr size_t kChunk = 1 << 18;

@@ -6,9 +6,9 @@
 
 #include <llvm/IR/Instructions.h>
 
-#include "kashi/array/primitive_util.h"
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/jit.h"
+#include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/passes/combiner.h"
 
 namespace kashi::internal {
@@ -45,23 +45,7 @@ Accumulator::Accumulator(const HloComputation& combiner, PrimitiveType element, 
       type_(AccumulatorType(*ReorderableCombiner(combiner), element, numbers)) {}
 
 llvm::Value* Accumulator::Neutral(const LaneBuilder& lanes) const {
-  const HloOpcode opcode = *ReorderableCombiner(combiner_);
-  llvm::Type* scalar = lanes.ScalarRegister(type_);
-  const bool is_real = scalar->isFloatingPointTy();
-  const int bits = static_cast<int>(scalar->getScalarSizeInBits());
-  const bool is_signed = primitive_util::IsSignedIntegralType(type_);
-  if (opcode == HloOpcode::kMultiply && type_ != PRED) {
-    return is_real ? lanes.Real(type_, 1) : lanes.Integer(type_, 1);
-  }
-  const bool is_minimum = opcode == HloOpcode::kMinimum;
-  if (is_real && opcode == HloOpcode::kAdd) return lanes.Real(type_, -0.0);
-  if (is_real) return lanes.Splat(llvm::ConstantFP::getInfinity(scalar, /*Negative=*/!is_minimum));
-  if (is_signed && (is_minimum || opcode == HloOpcode::kMaximum)) {
-    const llvm::APInt limit = is_minimum ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getSignedMinValue(bits);
-    return lanes.Splat(llvm::ConstantInt::get(scalar, limit));
-  }
-  const bool is_and = opcode == HloOpcode::kAnd || opcode == HloOpcode::kMultiply;  // of PRED, a product is an and
-  return lanes.Integer(type_, is_minimum || is_and ? -1 : 0);
+  return EmitLiteralElement(lanes, NeutralOf(*ReorderableCombiner(combiner_), type_), {});
 }
 
 llvm::Value* Accumulator::FromElements(const LaneBuilder& lanes, llvm::Value* elements) const {
