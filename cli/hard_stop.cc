@@ -20,12 +20,14 @@ HardStop::HardStop(const LimitOptions& limits, const Interrupt& interrupt)
     : limits_(limits), interrupt_(interrupt), thread_([this] { Watch(); }) {}
 
 HardStop::~HardStop() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_over_ = true;
-  }
-  changed_.notify_all();
+  End();
   thread_.join();
+}
+
+void HardStop::End() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_over_ = true;
+  changed_.notify_all();
 }
 
 void HardStop::Watch() {

@@ -12,7 +12,7 @@
 
 namespace kashi::cli {
 
-// While it lives: kGrace after the first Ctrl-C, or after the time of --timeout, the process ends with the message and
+// Until End: kGrace after the first Ctrl-C, or after the time of --timeout, the process ends with the message and
 // the status that the work would end with. A file that is being written is removed.
 class HardStop {
  public:
@@ -23,6 +23,10 @@ class HardStop {
   ~HardStop();
   HardStop(const HardStop&) = delete;
   HardStop& operator=(const HardStop&) = delete;
+
+  const Interrupt& interrupt() const { return interrupt_; }
+  // When the limited work is done: what follows, such as writing results, may take longer. Its destructor calls it too.
+  void End();
 
  private:
   void Watch();

@@ -62,8 +62,8 @@ using Clock = std::chrono::steady_clock;
 
 class ProgramRun {
  public:
-  ProgramRun(const RunOptions& options, const Interrupt& interrupt, ModuleFile file, Answers* answers)
-      : options_(options), answers_(*answers), interrupt_(interrupt), file_(std::move(file)) {}
+  ProgramRun(const RunOptions& options, HardStop& hard_stop, ModuleFile file, Answers* answers)
+      : options_(options), answers_(*answers), hard_stop_(hard_stop), file_(std::move(file)) {}
   // Runs it and adds its answer.
   void Run();
 
@@ -118,7 +118,8 @@ class ProgramRun {
 
   const RunOptions& options_;
   Answers& answers_;
-  const Interrupt& interrupt_;
+  HardStop& hard_stop_;
+  const Interrupt& interrupt_ = hard_stop_.interrupt();
   const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // for the work before a run
   ModuleFile file_;
   ProgramScope scope_;
@@ -558,20 +559,19 @@ void ProgramRun::Run() {
   if (TheRanks() != nullptr) prepared = TheRanks()->Agree(prepared);
   if (!prepared.ok()) return FailRun(prepared);
   absl::StatusOr<std::vector<Literal>> results = Execute();
+  hard_stop_.End();
   if (!results.ok()) return FailRun(results.status());
   if (!IsSilentRank() || ranks_write()) Show(*std::move(results));
 }
 
 int RunPrograms(const RunOptions& options) {
-  const std::string usage_error = RunUsageError(options);
-  if (!usage_error.empty()) return FailUsage(usage_error);
+  if (const std::string error = RunUsageError(options); !error.empty()) return FailUsage(error);
   for (const std::string& custom_call : options.custom_calls) {
-    const absl::Status registered = RegisterCustomCallCommand(custom_call);
-    if (!registered.ok()) return FailUsage(registered.message());
+    if (const absl::Status made = RegisterCustomCallCommand(custom_call); !made.ok()) return FailUsage(made.message());
   }
   Answers answers(options.output, options.json);
   const Interrupt interrupt;
-  const HardStop hard_stop(options.limits, interrupt);
+  HardStop hard_stop(options.limits, interrupt);
   const std::vector<std::string> paths = ExpandModulePaths({options.file}, &answers);
   if (paths.size() > 1) {
     answers.AddFileError(options.file, InvalidArgument("%s has %s: give the one to run", options.file,
@@ -583,7 +583,7 @@ int RunPrograms(const RunOptions& options) {
   PartOptions parts = options.parts;
   parts.as_tests = !IsAboutOneProgram(options);
   ForEachProgram(paths.front(), {options.strict, options.inputs}, parts, &answers, [&](ModuleFile file) {
-    ProgramRun(options, interrupt, std::move(file), &answers).Run();
+    ProgramRun(options, hard_stop, std::move(file), &answers).Run();
     return !interrupt.flag().load();
   });
   return interrupt.flag().load() ? PrintInterrupted() : answers.Finish();

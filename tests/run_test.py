@@ -494,6 +494,24 @@ class RunTest(FolderTest):
         finally:
             os.close(writer)
 
+    def test_results_may_be_written_after_the_timeout(self):
+        self.write(m_hlo="ENTRY e { x = f32[2] constant({1, 2}) ROOT y = f32[2] negate(x) }")
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        try:
+            while True:  # until the pipe is full: then the command waits for its reader
+                os.write(writer, b"\n" * 4096)
+        except BlockingIOError:
+            os.set_blocking(writer, True)
+        process = subprocess.Popen([kashi_testing.KASHI, "run", "m.hlo", "--timeout", "0.5"], cwd=self.folder,
+                                   stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        time.sleep(2.5)
+        with open(reader, "rb") as pipe:
+            self.assertIn(b"out0  f32[2]", pipe.read())
+        self.assertEqual((process.wait(timeout=TIMEOUT_S), process.stderr.read()), (0, b""))
+        process.stderr.close()
+
 
 if __name__ == "__main__":
     kashi_testing.main(__doc__)
