@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -59,6 +60,17 @@ class Around {
   HloInstruction* Times(double factor) {
     return Add(HloInstruction::CreateBinary(shape_, HloOpcode::kMultiply, x_, Constant(factor)));
   }
+  // Each element by a factor of its own, within `units` in the last place of 1.
+  HloInstruction* TimesUnits(int units, std::minstd_rand& random) {
+    const PrimitiveType type = shape_.element_type();
+    const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type));
+    Literal factors(ShapeUtil::MakeShape(F64, shape_.dimensions()));
+    for (double& factor : factors.data<double>()) {
+      factor = 1 + unit * (static_cast<double>(random() % (2 * units + 1)) - units);
+    }
+    HloInstruction* constant = Add(HloInstruction::CreateConstant(factors.Convert(type).value()));
+    return Add(HloInstruction::CreateBinary(shape_, HloOpcode::kMultiply, x_, constant));
+  }
 
  private:
   HloInstruction* Add(std::unique_ptr<HloInstruction> instruction) {
@@ -82,9 +94,18 @@ bool IsTranscendental(const HloInstruction& x) {
 // The compiled engine computes with narrower types in f32.
 bool HasDenormalsToFlush(PrimitiveType type) { return type == F32 || type == F64; }
 
-absl::Status RoundDifferently(HloInstruction* x, double units, bool flushes) {
+// How the results of transcendental functions change.
+struct Rounding {
+  int units = 0;         // all by this much in the last place, or
+  int random_units = 0;  // each element by up to this much: what cancels between elements shows only then
+  bool flushes = false;  // denormal numbers are 0
+  std::minstd_rand random = std::minstd_rand();
+};
+
+absl::Status RoundDifferently(HloInstruction* x, Rounding& rounding) {
   const PrimitiveType type = x->shape().element_type();
-  if (flushes && HasDenormalsToFlush(type)) {
+  const bool flushes = rounding.flushes && HasDenormalsToFlush(type);
+  if (flushes) {
     for (int64_t i = 0; i < x->operand_count(); ++i) {
       HloInstruction* operand = x->mutable_operand(i);
       if (operand->shape().element_type() != type || !operand->shape().is_static()) continue;
@@ -93,16 +114,17 @@ absl::Status RoundDifferently(HloInstruction* x, double units, bool flushes) {
   }
   const std::vector<HloInstruction*> users(x->users().begin(), x->users().end());
   const bool is_root = x->parent()->root_instruction() == x;
-  HloInstruction* other = Around(x).Times(1 + units * std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type)));
-  if (flushes && HasDenormalsToFlush(type)) other = Around(other).Flushed();
+  const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type));
+  HloInstruction* other = rounding.random_units > 0 ? Around(x).TimesUnits(rounding.random_units, rounding.random)
+                                                    : Around(x).Times(1 + rounding.units * unit);
+  if (flushes) other = Around(other).Flushed();
   for (HloInstruction* user : users) KASHI_RETURN_IF_ERROR(x->ReplaceUseWith(user, other));
   if (is_root) x->parent()->set_root_instruction(other);
   return absl::OkStatus();
 }
 
-// The results of transcendental functions are changed by so many units in the last place.
 absl::StatusOr<Literal> EvaluateWithOtherRounding(const HloModule& module, const std::vector<Literal>& arguments,
-                                                  double units, bool flushes) {
+                                                  Rounding rounding) {
   const std::unique_ptr<HloModule> other = module.Clone();
   std::vector<HloInstruction*> found;
   for (HloComputation* computation : other->computations()) {
@@ -111,7 +133,7 @@ absl::StatusOr<Literal> EvaluateWithOtherRounding(const HloModule& module, const
     }
   }
   if (found.empty()) return absl::NotFoundError("no transcendental function");
-  for (HloInstruction* x : found) KASHI_RETURN_IF_ERROR(RoundDifferently(x, units, flushes));
+  for (HloInstruction* x : found) KASHI_RETURN_IF_ERROR(RoundDifferently(x, rounding));
   return Evaluate(*other, arguments);
 }
 
@@ -128,8 +150,11 @@ NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>
     if (result.ok()) results.push_back(*std::move(result));
   };
   add(EvaluateWithoutF16(module, arguments, shape));
-  add(EvaluateWithOtherRounding(module, arguments, 1, /*flushes=*/false));
-  add(EvaluateWithOtherRounding(module, arguments, -1, /*flushes=*/true));
+  add(EvaluateWithOtherRounding(module, arguments, {.units = 1}));
+  add(EvaluateWithOtherRounding(module, arguments, {.units = -1, .flushes = true}));
+  for (uint32_t run = 1; run <= kNudgedRuns; ++run) {
+    add(EvaluateWithOtherRounding(module, arguments, {.random_units = 1, .random = std::minstd_rand(run)}));
+  }
   for (uint32_t run = 0; run < kNudgedRuns; ++run) {
     std::vector<Literal> nudged;
     for (size_t i = 0; i < arguments.size(); ++i) {
