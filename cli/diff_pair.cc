@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cli/compile_program.h"
 #include "cli/diff_structure.h"
 #include "cli/elided_constants.h"
 #include "cli/module_check.h"
@@ -17,6 +18,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/value.h"
@@ -26,6 +28,7 @@
 namespace kashi::cli {
 
 using internal::EvaluationRun;
+using internal::ProgramDoor;
 namespace {
 
 std::string SideText(const char* side, const HloInstruction& instruction, const ValueSummary& summary) {
@@ -123,7 +126,8 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  evaluation.checker = checker;
+  internal::RunHooks hooks;
+  hooks.checker = checker;
   if (SeesValues()) {
     evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
       KASHI_RETURN_IF_ERROR(progress.OnValue(instruction, value));
@@ -132,15 +136,14 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   }
   if (ScopeOf(file).is_global()) evaluation.global_devices = ScopeOf(file).partitions;
   failed_ = &file;  // reset after success
-  EngineOptions engine_options;
-  engine_options.name = EngineOf(file);
-  engine_options.limits = WorkLimitsOf(options_.limits, &interrupt_.flag());
-  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngine(*file.module, engine_options));
-  engine_->ApplyTo(&evaluation);
-  EvaluationRun run(std::move(evaluation));
-  const HloComputation& entry = *engine_->module().entry_computation();
-  KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
-  KASHI_ASSIGN_OR_RETURN(const Value value, run.Call(entry, arguments));
+  CompileOptions compile;
+  compile.engine = EngineOf(file);
+  compile.limits = WorkLimitsOf(options_.limits, &interrupt_.flag());
+  KASHI_ASSIGN_OR_RETURN(program_, CompileProgram(*file.module, compile));
+  const std::unique_ptr<EvaluationRun> run = ProgramDoor::NewRun(*program_, std::move(evaluation), hooks);
+  const HloComputation& entry = *program_->module().entry_computation();
+  KASHI_RETURN_IF_ERROR(run->CheckAffordable(entry));
+  KASHI_ASSIGN_OR_RETURN(const Value value, run->Call(entry, arguments));
   Shape shape = file.module->result_shape();
   LayoutUtil::SetToDefaultLayout(&shape);
   KASHI_ASSIGN_OR_RETURN(Literal result, value.ToLiteral(shape));

@@ -13,7 +13,6 @@
 #include "absl/status/statusor.h"
 #include "cli/diff_partitioned.h"
 #include "cli/diff_values.h"
-#include "cli/engine.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/limits.h"
@@ -24,6 +23,7 @@
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/engine/program.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
 
@@ -107,7 +107,7 @@ class PairDiff {
   const WorkMeter meter_{WorkLimitsOf(options_.limits, &interrupt_.flag())};  // of what is done before a run
   std::optional<ModuleFile> a_;
   std::optional<ModuleFile> b_;
-  std::unique_ptr<Engine> engine_;  // of the last run: what it found may name the engine's instructions
+  std::unique_ptr<Program> program_;  // of the last run: what it found may name the instructions of its module
   ProgramScope scope_a_;
   ProgramScope scope_b_;
   ModuleDiff diff_;

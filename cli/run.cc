@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/collective_profile.h"
+#include "cli/compile_program.h"
 #include "cli/custom_call_command.h"
 #include "cli/elided_constants.h"
-#include "cli/engine.h"
 #include "cli/global_program.h"
 #include "cli/hard_stop.h"
 #include "cli/interrupt.h"
@@ -24,7 +24,7 @@
 #include "cli/partition_module.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "cli/run_engine.h"
+#include "cli/run_expected.h"
 #include "cli/run_findings.h"
 #include "cli/run_inputs.h"
 #include "cli/run_options.h"
@@ -39,6 +39,7 @@
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
@@ -54,6 +55,7 @@ namespace kashi::cli {
 using internal::DefaultMemoryLimit;
 using internal::EvaluationRun;
 using internal::PeakMemoryBytes;
+using internal::ProgramDoor;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -81,6 +83,7 @@ class ProgramRun {
   void PrepareProgress();
   void PrepareProfile();
   EvaluationOptions Evaluation();
+  internal::RunHooks Hooks();
   absl::Status OnValue(const HloInstruction& instruction, const Value& value);
 
   // Each returns one result per device.
@@ -92,9 +95,6 @@ class ProgramRun {
 
   void FailRun(const absl::Status& status);
   std::string OutputDirectory(size_t device) const;
-  absl::StatusOr<std::vector<std::optional<OutputComparison>>> Compare(size_t device,
-                                                                       const std::vector<Literal>& outputs) const;
-  absl::StatusOr<std::vector<Literal>> Expected(size_t device, const std::vector<Literal>& outputs) const;
   absl::Status ShowDevice(size_t device, std::vector<Literal> outputs, std::string* text);
   absl::Status ShowDevices(std::vector<Literal> results);
   absl::Status ShowProfile();
@@ -126,7 +126,7 @@ class ProgramRun {
   std::vector<Arguments> arguments_;        // per device; one list for a global program
   std::optional<Shape> whole_result_;       // of the global program, where --partition replaced it
   std::optional<Literal> snapshot_result_;  // the result in the snapshot, to compare with
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Program> program_;
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<Until> until_;
   std::unique_ptr<NanCheck> nan_check_;
@@ -278,16 +278,17 @@ absl::Status ProgramRun::PrepareWatchers() {
 
 absl::Status ProgramRun::PrepareEngine() {
   const Clock::time_point begin = Clock::now();
-  KASHI_ASSIGN_OR_RETURN(engine_, MakeEngineFor(*file_.module, options_, static_cast<int64_t>(arguments_.size()),
-                                                WorkLimitsOf(options_.limits, &interrupt_.flag())));
+  const CompileOptions compile = CompileOptionsOf(options_, static_cast<int64_t>(arguments_.size()),
+                                                  WorkLimitsOf(options_.limits, &interrupt_.flag()));
+  KASHI_ASSIGN_OR_RETURN(program_, CompileProgram(*file_.module, compile, options_.dump_dir));
   times_.compile_ms += MillisecondsSince(begin);
-  json_["engine"] = engine_->name();
+  json_["engine"] = std::string(program_->engine());
   return absl::OkStatus();
 }
 
 // The progress of the evaluator, by instruction; compiled steps are short. Not for several runs, which are measured.
 void ProgramRun::PrepareProgress() {
-  if (options_.repeat > 1 || engine_->name() != absl::string_view("evaluator") || !Progress::IsShown()) return;
+  if (options_.repeat > 1 || program_->engine() != "evaluator" || !Progress::IsShown()) return;
   progress_ = std::make_unique<RunProgress>(*file_.module, std::max<int64_t>(1, arguments_.size()), "");
   watchers_.push_back(progress_.get());
 }
@@ -309,10 +310,6 @@ EvaluationOptions ProgramRun::Evaluation() {
   evaluation.seed = options_.seed;
   if (scope_.is_global()) evaluation.global_devices = scope_.partitions;
   evaluation.cancelled = &interrupt_.flag();
-  engine_->ApplyTo(&evaluation);
-  evaluation.checker = checker_.get();
-  evaluation.profile = profile_.get();
-  evaluation.fabric = fabric_;
   if (fabric_ != nullptr && options_.limits.memory_limit == 0) {
     evaluation.memory_limit_bytes = DefaultMemoryLimit() / TheRanks()->ranks_of_machine();
   }
@@ -322,6 +319,14 @@ EvaluationOptions ProgramRun::Evaluation() {
     };
   }
   return evaluation;
+}
+
+internal::RunHooks ProgramRun::Hooks() {
+  internal::RunHooks hooks;
+  hooks.checker = checker_.get();
+  hooks.profile = profile_.get();
+  hooks.fabric = fabric_;
+  return hooks;
 }
 
 absl::StatusOr<Literal> ProgramRun::ResultOf(const absl::StatusOr<Value>& value) const {
@@ -345,21 +350,21 @@ void ProgramRun::BeginRun(int i, ItemProgress* progress) {
 }
 
 absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteAlone() {
-  EvaluationRun run(Evaluation());
-  KASHI_RETURN_IF_ERROR(run.CheckAffordable(*file_.module->entry_computation()));
+  const std::unique_ptr<EvaluationRun> run = ProgramDoor::NewRun(*program_, Evaluation(), Hooks());
+  KASHI_RETURN_IF_ERROR(run->CheckAffordable(*file_.module->entry_computation()));
   std::vector<Value> arguments;
   for (Literal& literal : arguments_[0]) {
     const auto owner = std::make_shared<const Literal>(std::move(literal));
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*owner, run.budget(), owner));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*owner, run->budget(), owner));
     arguments.push_back(std::move(value));
   }
   absl::StatusOr<Value> first;
   ItemProgress progress("run", options_.repeat);
   for (int i = 0; i < options_.repeat; ++i) {
-    if (i > 0 && !run.CheckStopped().ok()) break;  // a small program does not check the deadline itself
+    if (i > 0 && !run->CheckStopped().ok()) break;  // a small program does not check the deadline itself
     BeginRun(i, &progress);
     const Clock::time_point begin = Clock::now();
-    absl::StatusOr<Value> value = run.Call(*engine_->module().entry_computation(), arguments);
+    absl::StatusOr<Value> value = run->Call(*program_->module().entry_computation(), arguments);
     times_.run_ms.push_back(MillisecondsSince(begin));
     const bool failed = !value.ok();
     if (i == 0) first = std::move(value);
@@ -382,7 +387,8 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
       for (const Literal& literal : arguments_[device]) arguments[device].push_back(literal.Clone());
     }
     const Clock::time_point begin = Clock::now();
-    absl::StatusOr<std::vector<Literal>> results = RunOnDevices(engine_->module(), std::move(arguments), Evaluation());
+    absl::StatusOr<std::vector<Literal>> results =
+        ProgramDoor::ExecuteOnDevices(*program_, std::move(arguments), Evaluation(), Hooks());
     times_.run_ms.push_back(MillisecondsSince(begin));
     const bool failed = !results.ok();
     if (i == 0 || failed) first = std::move(results);
@@ -393,11 +399,11 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteOnDevices() {
     KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));
     const DeviceCounts of_run = counts.total() > 1 ? counts : DeviceCounts{static_cast<int64_t>(arguments_.size()), 1};
     KASHI_ASSIGN_OR_RETURN(collectives_,
-                           ProfileCollectives(engine_->module(), of_run, *profile_, std::max(1, options_.repeat - 1)));
+                           ProfileCollectives(program_->module(), of_run, *profile_, std::max(1, options_.repeat - 1)));
   }
   if (ranks_write()) return first;
   if (fabric_ != nullptr) {
-    const Shape& shape = engine_->module().entry_computation()->root_instruction()->shape();
+    const Shape& shape = program_->module().entry_computation()->root_instruction()->shape();
     KASHI_RETURN_IF_ERROR(TheRanks()->GatherResults(shape, &*first));
   }
   if (!joins_outputs() || IsSilentRank()) return first;
@@ -437,36 +443,12 @@ std::string ProgramRun::OutputDirectory(size_t device) const {
   return (std::filesystem::path(options_.output_dir) / absl::StrCat("dev", device)).string();
 }
 
-absl::StatusOr<std::vector<Literal>> ProgramRun::Expected(size_t device, const std::vector<Literal>& outputs) const {
-  if (snapshot_result_.has_value()) return FlattenResult(snapshot_result_->Clone());
-  const bool is_of_device = !options_.expect_devices.empty();
-  const std::vector<std::string> paths =
-      is_of_device ? OutputPathsOf(options_.expect_devices, device, outputs.size()) : options_.expect;
-  if (paths.empty()) return std::vector<Literal>();
-  return ReadExpected(paths, outputs);
-}
-
-absl::StatusOr<std::vector<std::optional<OutputComparison>>> ProgramRun::Compare(
-    size_t device, const std::vector<Literal>& outputs) const {
-  std::vector<std::optional<OutputComparison>> comparisons(outputs.size());
-  KASHI_ASSIGN_OR_RETURN(const std::vector<Literal> expected, Expected(device, outputs));
-  if (expected.empty()) return comparisons;
-  if (expected.size() != outputs.size()) {
-    return InvalidArgument("the snapshot has %s, but the program has %d",
-                           Count(static_cast<int64_t>(expected.size()), "result"), outputs.size());
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(comparisons[i],
-                           CompareOutput(expected[i], outputs[i], Tolerance{options_.tolerance, options_.allow_nan}));
-  }
-  return comparisons;
-}
-
 absl::Status ProgramRun::ShowDevice(size_t device, std::vector<Literal> outputs, std::string* text) {
   if (!options_.output_dir.empty()) {
     KASHI_RETURN_IF_ERROR(WriteOutputs(OutputDirectory(device), outputs, interrupt_.flag()));
   }
-  KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons, Compare(device, outputs));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<std::optional<OutputComparison>> comparisons,
+                         CompareWithExpected(options_, snapshot_result_, device, outputs));
   Json list = Json::array();
   if (shows_devices()) absl::StrAppend(text, "dev", device, "\n");
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -505,7 +487,7 @@ absl::Status ProgramRun::ShowDevices(std::vector<Literal> results) {
 
 absl::Status ProgramRun::ShowProfile() {
   if (profile_ == nullptr) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(ProfileReport report, MakeProfileReport(*engine_, profile_->Times(), times_.run_ms.size()));
+  KASHI_ASSIGN_OR_RETURN(ProfileReport report, MakeProfileReport(*program_, profile_->Times(), times_.run_ms.size()));
   if (!options_.profile_trace.empty()) {
     WarnOfLostEvents(*profile_);
     KASHI_RETURN_IF_ERROR(WriteOutput(options_.profile_trace, ProfileTrace(*profile_, report)));

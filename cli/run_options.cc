@@ -91,7 +91,7 @@ void AddDebuggingOptions(Verb* verb, RunOptions* options) {
 void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->BeginGroup("Execution");
   verb->AddOption("--repeat", &options->repeat, "Run N times and report the times")->Within(1, 1000000);
-  verb->AddOption("--engine", &options->engine.name,
+  verb->AddOption("--engine", &options->engine,
                   "The engine: cpu compiles loops to machine code and rounds as XLA's compiler does; the evaluator "
                   "compiles nothing and is exact; auto takes one of them by the rule below (default: auto)")
       ->OneOf({"auto", "cpu", "evaluator"});
@@ -103,7 +103,7 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
           "Whether to keep bits that the type of a result has no place for, where XLA does (default: on): of a bf16 "
           "result that is converted to f32 and, in the engine cpu, of a product that is added (fused multiply-add)")
       ->OneOf({"on", "off"});
-  verb->AddOption("--dump-dir", &options->engine.dump_dir,
+  verb->AddOption("--dump-dir", &options->dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
       ->File("DIR");
   verb->AddFlag(
@@ -214,7 +214,7 @@ std::vector<HelpSection> RunSections() {
 bool NamesFilesOfOneProgram(const RunOptions& options) {
   return !options.devices_dir.empty() || !options.inputs.empty() || !options.output_dir.empty() ||
          !options.expect.empty() || !options.expect_devices.empty() || !options.trace.empty() ||
-         !options.profile_trace.empty() || !options.engine.dump_dir.empty();
+         !options.profile_trace.empty() || !options.dump_dir.empty();
 }
 
 }  // namespace
@@ -256,7 +256,19 @@ bool NeedsEvaluator(const RunOptions& options) {
 }
 
 bool NeedsCompiledEngine(const RunOptions& options) {
-  return options.check || !options.engine.dump_dir.empty() || !options.denormals.empty();
+  return options.check || !options.dump_dir.empty() || !options.denormals.empty();
+}
+
+CompileOptions CompileOptionsOf(const RunOptions& options, int64_t devices, const WorkLimits& limits) {
+  CompileOptions compile;
+  compile.engine = options.engine;
+  if (options.engine == "auto" && NeedsCompiledEngine(options)) compile.engine = "cpu";
+  if (options.engine == "auto" && NeedsEvaluator(options)) compile.engine = "evaluator";
+  compile.runs = SaturatingMultiply(options.repeat, devices);
+  compile.numbers.flush_denormals = options.denormals != "keep";
+  compile.numbers.excess_precision = options.excess_precision != "off";
+  compile.limits = limits;
+  return compile;
 }
 
 bool IsAboutOneProgram(const RunOptions& options) {
@@ -265,9 +277,9 @@ bool IsAboutOneProgram(const RunOptions& options) {
 
 std::string RunUsageError(const RunOptions& options) {
   const bool watches = NeedsEvaluator(options);
-  const bool compiles = options.engine.name == "cpu" || NeedsCompiledEngine(options);
+  const bool compiles = options.engine == "cpu" || NeedsCompiledEngine(options);
   if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
-  if (compiles && options.engine.name == "evaluator") {
+  if (compiles && options.engine == "evaluator") {
     return "--check, --dump-dir and --denormals need --engine cpu";
   }
   const bool measures = options.profile || !options.profile_trace.empty();

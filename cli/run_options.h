@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/engine.h"
 #include "cli/limits.h"
 #include "cli/module_file.h"
 #include "cli/options.h"
+#include "kashi/base/work_meter.h"
+#include "kashi/engine/compile_options.h"
 
 namespace kashi::cli {
 
@@ -19,7 +20,8 @@ struct RunOptions {
   PartOptions parts;
   std::vector<std::string> inputs;
   std::string output_dir;
-  EngineOptions engine;
+  std::string engine = "auto";  // auto, cpu or evaluator
+  std::string dump_dir;
   std::string denormals;  // flush or keep; "": not given
   std::string excess_precision = "on";
   std::vector<std::string> expect;
@@ -56,6 +58,9 @@ void AddRunOptions(Verb* verb, RunOptions* options);
 // Whether there are options that only the evaluator has, because it sees every value; or only the compiled engine.
 bool NeedsEvaluator(const RunOptions& options);
 bool NeedsCompiledEngine(const RunOptions& options);
+
+// How to compile a program that will run on this number of devices.
+CompileOptions CompileOptionsOf(const RunOptions& options, int64_t devices, const WorkLimits& limits);
 
 // Whether options are about one program of the file: its arguments, outputs or instructions, or files that it makes.
 bool IsAboutOneProgram(const RunOptions& options);

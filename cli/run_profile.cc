@@ -176,11 +176,11 @@ std::string Title(const ProfileReport& report) {
 
 }  // namespace
 
-absl::StatusOr<ProfileReport> MakeProfileReport(const Engine& engine, const std::vector<StepTime>& times,
+absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const std::vector<StepTime>& times,
                                                 int64_t all_runs) {
-  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(engine.module()));
+  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(program.module()));
   ProfileReport report;
-  report.engine = engine.name();
+  report.engine = std::string(program.engine());
   report.is_only_run = all_runs == 1;
   report.runs = std::max<int64_t>(1, all_runs - 1);
   const auto runs = static_cast<double>(report.runs);

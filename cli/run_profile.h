@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/engine.h"
 #include "cli/json.h"
 #include "cli/machine_peaks.h"
 #include "kashi/analysis/cost_analysis.h"
+#include "kashi/engine/program.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -44,8 +44,8 @@ struct ProfileReport {
 };
 
 // `times` are the sums over all runs but the first, or of the only run. The cost of a step is that of XLA's cost
-// analysis. INVALID_ARGUMENT for modules that this refuses. The engine must outlive the report.
-absl::StatusOr<ProfileReport> MakeProfileReport(const Engine& engine, const std::vector<internal::StepTime>& times,
+// analysis. INVALID_ARGUMENT for modules that this refuses. The program must outlive the report.
+absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const std::vector<internal::StepTime>& times,
                                                 int64_t all_runs);
 
 // A table of the `top` longest steps, and a line for the others.

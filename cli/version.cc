@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/engine.h"
 #include "cli/verb.h"
+#include "kashi/engine/engine.h"
 #include "kashi/evaluator/lapack_call.h"
 
 namespace kashi::cli {
@@ -31,14 +31,14 @@ std::vector<std::string> Features(const Command& command) {
     if (verb->help().group != kOwnVerbs) names.push_back(verb->name());
   }
   if (HasLapack()) names.push_back("lapack");
-  if (HasCompiledEngine()) names.push_back("cpu");
+  if (internal::FindEngine("cpu") != nullptr) names.push_back("cpu");
   return names;
 }
 
 std::string VersionText(const Command& command) {
   return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", absl::StrJoin(Features(command), " "),
-                      "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "), "\ncompiled engine: ", AboutCompiledEngine(),
-                      "\n");
+                      "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "),
+                      "\ncompiled engine: ", internal::AboutCompiledEngine(), "\n");
 }
 
 int RunVersion(const Command& command, bool json) {
@@ -47,7 +47,7 @@ int RunVersion(const Command& command, bool json) {
     answers.AddLine({{"version", KASHI_VERSION},
                      {"features", Features(command)},
                      {"cpu", CpuCapabilities()},
-                     {"compiled_engine", std::string(AboutCompiledEngine())}});
+                     {"compiled_engine", std::string(internal::AboutCompiledEngine())}});
   } else {
     answers.Add(VersionText(command));
   }

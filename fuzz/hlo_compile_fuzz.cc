@@ -14,7 +14,9 @@
 #include "kashi/base/check.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/cpu/compiled_program.h"
+#include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/evaluator/literal_run.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::internal {
@@ -41,10 +43,12 @@ bool IsLimit(const absl::Status& status) {
 // Between guard pages, an access beyond an array ends the process.
 void CompareRun(const HloModule& module, const CompiledProgram& program, const std::vector<Literal>& arguments,
                 const Literal& expected) {
-  EvaluationOptions options = OptionsOfSmallRun();
-  options.compiled = &program;
-  const absl::StatusOr<Literal> actual =
-      HloEvaluator(options).Evaluate(program.module(), absl::MakeConstSpan(arguments));
+  RunHooks hooks;
+  hooks.compiled = &program;
+  EvaluationRun run(OptionsOfSmallRun(), hooks);
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  const absl::StatusOr<Literal> actual = RunOnLiterals(*program.module().entry_computation(), pointers, run);
   if (IsLimit(actual.status())) return;
   KASHI_CHECK_OK(actual);
   KASHI_CHECK(ShapeUtil::Compatible(expected.shape(), actual->shape()));

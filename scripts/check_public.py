@@ -6,11 +6,15 @@ else is. Every other header puts its names into kashi::internal. What the public
 listed in kashi/public_names.txt, so that a new name there is a decision: --update writes that list anew. Names that macros make of
 a table's rows are not seen.
 
+No two of our files define a type of one name in one namespace: to the linker both are one, and a program that uses the
+one runs code of the other.
+
 --installed FOLDER checks the headers that are installed there (a folder that has include/): that each file they include
 is installed, and that all public headers compile together, and each alone. --recent N compiles only those alone that
 differ from the commit N commits ago, and --most M at most M of these.
 """
 import argparse
+import collections
 import concurrent.futures
 import pathlib
 import re
@@ -59,6 +63,21 @@ def check_headers(root, public):
             continue
         for found in names_of(root, name):
             yield f"{name}: {found} stands in namespace kashi, and the header is not public: put it into kashi::internal"
+
+
+def check_types(root):
+    """Findings about types of one name and namespace in several files. Specialisations of others' templates are no such types."""
+    files = collections.defaultdict(set)
+    for folder in ("kashi", "cli", "compat", "python/src"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".h", ".cc") or path.name.endswith(("_test.cc", "_bench.cc", "_testing.h")):
+                continue
+            for found in declarations(path.read_text()):
+                if found.kind == "type" and not found.is_forward and found.namespace != "std":
+                    files[f"{found.namespace}::{found.name}"].add(path.relative_to(root).as_posix())
+    for name, where in sorted(files.items()):
+        if len(where) > 1:
+            yield f"{name} is defined in {' and in '.join(sorted(where))}: to the linker both are one"
 
 
 def list_of_names(root, public):
@@ -122,7 +141,7 @@ def main():
     names = options.root / "kashi" / "public_names.txt"
     if options.update:
         names.write_text(list_of_names(options.root, public))
-    findings = list(check_headers(options.root, public))
+    findings = [*check_headers(options.root, public), *check_types(options.root)]
     if not names.is_file() or names.read_text() != list_of_names(options.root, public):
         findings.append("kashi/public_names.txt is not what the public headers declare: see what changed with --update")
     if options.installed:

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 import check_headers  # noqa: E402
 import check_includes  # noqa: E402
 import check_public  # noqa: E402
+import check_symbols  # noqa: E402
 import check_sizes  # noqa: E402
 import check_tidy  # noqa: E402
 
@@ -88,6 +89,13 @@ class HeadersTest(unittest.TestCase):
         self.assertEqual(check_headers.include_name(root, root / "compat/xla/shape.h"), "xla/shape.h")
 
 
+class SymbolsTest(unittest.TestCase):
+    def test_a_strong_symbol_beside_another(self):
+        libraries = {"a": [("f", "T"), ("inline", "W"), ("own", "T")], "b": [("f", "W"), ("inline", "W")], "c": [("g", "D")]}
+        self.assertEqual(check_symbols.findings(libraries), [("f", ["a", "b"])])
+        self.assertEqual(check_symbols.findings({"a": [("g", "T")], "c": [("g", "D")]}), [("g", ["a", "c"])])
+
+
 class PublicTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -118,6 +126,15 @@ class PublicTest(unittest.TestCase):
     def test_a_public_header_that_does_not_exist(self):
         (self.root / "kashi/a.h").unlink()
         self.assertEqual(self.findings(), ["kashi/public_headers.txt: there is no kashi/a.h"])
+
+    def test_a_type_that_two_files_define(self):
+        body = "namespace kashi::internal {{\n{}\n}}  // namespace kashi::internal\n"
+        self.write("c.cc", body.format("class B;\nnamespace {\nstruct B {};\n}  // namespace\nstruct Own {};"))
+        self.write("c_test.cc", body.format("struct B {};"))
+        self.assertEqual(list(check_public.check_types(self.root)), [])
+        self.write("c.cc", body.format("struct B {\n  int x;\n};"))
+        self.assertEqual(list(check_public.check_types(self.root)), [
+            "kashi::internal::B is defined in kashi/b.h and in kashi/c.cc: to the linker both are one"])
 
     def installed(self):
         """The findings about an installation of a.h, b.h and c.h, as far as they are in the folder."""

@@ -168,9 +168,9 @@ absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int ro
   double median = 0;
   KASHI_RETURN_IF_ERROR(
       ranks->fabric()->OnDevices(module, {ranks->size(), 1}, limits, [&](Device& device) -> absl::Status {
-        EvaluationOptions own = options;
-        own.device = &device;
-        EvaluationRun run(own, limits);
+        internal::RunHooks hooks;
+        hooks.device = &device;
+        EvaluationRun run(options, hooks, limits);
         KASHI_ASSIGN_OR_RETURN(Value argument, run.MakeArray(F32, {n}));
         std::memset(argument.mutable_bytes(), 0, static_cast<size_t>(argument.byte_count()));
         KASHI_ASSIGN_OR_RETURN(const Value one, run.MakeArray(F32, {}));

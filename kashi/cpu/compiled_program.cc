@@ -79,6 +79,11 @@ const CompiledCall* CompiledProgram::FindCall(const HloComputation& computation)
   return &computation == module_->entry_computation() ? entry_.get() : nullptr;
 }
 
+absl::Status CompiledProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                          EvaluationRun& run) const {
+  return entry_->RunOnMemory(arguments, results, run);
+}
+
 void CompiledProgram::KeepStage(const CompileOptions& options, const std::string& name, const std::string& text) {
   if (options.keep_stages) stages_.emplace_back(name, text);
 }

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "kashi/cpu/compile_options.h"
+#include "kashi/engine/compile_options.h"
+#include "kashi/engine/engine.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -22,7 +22,7 @@ class JitCompiler;
 class ThunkProgram;
 struct NativeLoop;
 
-class CompiledProgram : public CompiledSteps {
+class CompiledProgram : public EngineProgram, public CompiledSteps {
  public:
   // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each fusion that
   // has no equal. UNIMPLEMENTED if this processor is too old.
@@ -30,23 +30,21 @@ class CompiledProgram : public CompiledSteps {
                                                                   const CompileOptions& options = {});
   ~CompiledProgram() override;
 
-  // The program after all passes: run this one.
-  const HloModule& module() const { return *module_; }
+  // The program after all passes.
+  const HloModule& module() const override { return *module_; }
+  const CompiledSteps* steps() const override { return this; }
+  bool runs_on_memory() const override { return entry_ != nullptr; }
+  absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                           EvaluationRun& run) const override;
+  absl::Span<const absl::Status> refusals() const override { return refusals_; }
+  const CompileStages& stages() const override { return stages_; }
   int64_t kernel_count() const { return kernel_count_; }
-  // Why fusions and loops have no code of their own, and the evaluator runs them: they break a premise of kernels, or
-  // LLVM's verifier refuses their code. Each is an error of this engine, and the results are right all the same.
-  const std::vector<absl::Status>& refusals() const { return refusals_; }
   // Loops that are one native function; the loops within them are not counted.
   int64_t native_loop_count() const { return native_loop_count_; }
   // Loops, and the entry, that run as thunks (thunks/thunk_program.h).
   int64_t thunk_program_count() const { return thunk_program_count_; }
   const CompiledStep* Find(const HloInstruction& instruction) const override;
-  // The entry as thunks; null: evaluated step by step.
-  const ThunkProgram* entry() const { return entry_.get(); }
   const CompiledCall* FindCall(const HloComputation& computation) const override;
-
-  // With CompileOptions::keep_stages: name of each stage, and its text.
-  const std::vector<std::pair<std::string, std::string>>& stages() const { return stages_; }
 
  private:
   using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;
@@ -65,9 +63,11 @@ class CompiledProgram : public CompiledSteps {
   std::unique_ptr<JitCode> code_;  // null: no kernels
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CompiledStep>> steps_;
   std::unique_ptr<ThunkProgram> entry_;  // null: evaluated step by step
+  // Why fusions and loops have no code of their own: they break a premise of kernels, or LLVM's verifier refuses their
+  // code.
   std::vector<absl::Status> refusals_;
   int64_t kernel_count_ = 0, native_loop_count_ = 0, thunk_program_count_ = 0;
-  std::vector<std::pair<std::string, std::string>> stages_;
+  CompileStages stages_;
 };
 
 }  // namespace kashi::internal

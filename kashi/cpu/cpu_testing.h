@@ -14,7 +14,9 @@
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/compiled_program.h"
+#include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/evaluator/literal_run.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/fake_literal.h"
@@ -29,10 +31,21 @@ inline absl::StatusOr<std::unique_ptr<HloModule>> ReadVerified(absl::string_view
   return module;
 }
 
-inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const std::vector<Literal>& arguments) {
-  EvaluationOptions evaluation;
-  evaluation.compiled = &program;
-  return HloEvaluator(evaluation).Evaluate(program.module(), arguments);
+// `checker`: null: steps are not compared.
+inline absl::StatusOr<Literal> RunSteps(const HloModule& module, const CompiledSteps* steps,
+                                        const std::vector<Literal>& arguments, const EvaluationOptions& options = {},
+                                        StepChecker* checker = nullptr) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  RunHooks hooks;
+  hooks.compiled = steps;
+  hooks.checker = checker;
+  EvaluationRun run(options, hooks);
+  return RunOnLiterals(*module.entry_computation(), pointers, run);
+}
+inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const std::vector<Literal>& arguments,
+                                          const EvaluationOptions& options = {}, StepChecker* checker = nullptr) {
+  return RunSteps(program.module(), &program, arguments, options, checker);
 }
 
 // Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an

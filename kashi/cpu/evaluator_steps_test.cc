@@ -69,13 +69,11 @@ TEST(FftStepTest, SizesMayChangeBetweenRuns) {
     })");
   ASSERT_TRUE(module.ok()) << module.status();
   const auto program = CompiledProgram::Compile(**module).value();
-  EvaluationOptions options;
-  options.compiled = program.get();
   std::vector<Literal> arguments = RandomArguments(**module);
   for (int32_t rows : {6, 3, 6}) {
     arguments[1] = LiteralUtil::CreateR0<int32_t>(rows);
     const Literal expected = HloEvaluator().Evaluate(**module, arguments).value();
-    const Literal actual = HloEvaluator(options).Evaluate(program->module(), arguments).value();
+    const Literal actual = RunProgram(*program, arguments).value();
     EXPECT_TRUE(literal_comparison::Near(expected, actual, ErrorSpec(1e-4, 1e-5)).ok()) << rows;
   }
 }

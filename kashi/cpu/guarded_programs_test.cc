@@ -8,9 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/cpu/cpu_testing.h"
-#include "kashi/cpu/executable.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/thunks/thunk_program.h"
+#include "kashi/engine/program.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_checker.h"
 #include "kashi/literal/literal_util.h"
@@ -86,10 +86,7 @@ class OneKernelTest : public testing::Test {
  protected:
   absl::StatusOr<Literal> Run(KernelFunction* function, StepChecker* checker = nullptr) {
     const OneKernel steps(*module_, function);
-    EvaluationOptions options;
-    options.compiled = &steps;
-    options.checker = checker;
-    return HloEvaluator(options).Evaluate(*module_, RandomArguments(*module_));
+    return RunSteps(*module_, &steps, RandomArguments(*module_), {}, checker);
   }
   std::unique_ptr<HloModule> module_ = ReadVerified(kNegation).value();
 };
@@ -156,12 +153,12 @@ TEST(GuardedThunksTest, AccessesBeyondArraysOfTheProgramEndTheProcess) {
 
 // The caller's arrays are not between guard pages, but copies of them are.
 TEST(GuardedThunksTest, MemoryOfTheCallerIsGuarded) {
-  const auto executable = Executable::Compile(*ReadVerified(kNegation).value()).value();
+  const auto program = Program::Compile(*ReadVerified(kNegation).value()).value();
   for (const GuardPages pages : {GuardPages::kOff, GuardPages::kBehind, GuardPages::kBefore}) {
     const WithGuardPages guarded(pages);
     const std::vector<float> x(33, 2);
     std::vector<float> result(33);
-    ASSERT_TRUE(executable->ExecuteOnMemory({x.data()}, {result.data()}).ok());
+    ASSERT_TRUE(program->ExecuteOnMemory({x.data()}, {result.data()}).ok());
     EXPECT_EQ(result, std::vector<float>(33, -2));
   }
 }
@@ -209,10 +206,7 @@ TEST(StepCheckerTest, StepsOfAllKindsAreCompared) {
   ASSERT_TRUE(module.ok()) << module.status();
   const auto program = CompiledProgram::Compile(**module).value();
   StepChecker checker(&TenThousandth);
-  EvaluationOptions options;
-  options.compiled = program.get();
-  options.checker = &checker;
-  const absl::StatusOr<Literal> result = HloEvaluator(options).Evaluate(program->module(), RandomArguments(**module));
+  const absl::StatusOr<Literal> result = RunProgram(*program, RandomArguments(**module), {}, &checker);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(*result, RunProgram(*program, RandomArguments(**module)).value());
   EXPECT_GE(checker.compared_steps(), 5 * 4);
@@ -227,11 +221,8 @@ TEST(StepCheckerTest, RandomNumbersAreDrawnOnce) {
                           .value();
   const auto program = CompiledProgram::Compile(*module).value();
   StepChecker checker(&TenThousandth);
-  EvaluationOptions options;
-  options.compiled = program.get();
-  const Literal unchecked = HloEvaluator(options).Evaluate(program->module(), std::vector<Literal>()).value();
-  options.checker = &checker;
-  EXPECT_EQ(HloEvaluator(options).Evaluate(program->module(), std::vector<Literal>()).value(), unchecked);
+  const Literal unchecked = RunProgram(*program, {}).value();
+  EXPECT_EQ(RunProgram(*program, {}, {}, &checker).value(), unchecked);
   EXPECT_FALSE(checker.first().has_value());
 }
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/cpu/codegen/native_loop.h"
-#include "kashi/cpu/compile_options.h"
+#include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/compiled_step.h"
 
 namespace kashi::internal {

@@ -363,11 +363,7 @@ TEST(NativeLoopTest, ObeysLimits) {
   ASSERT_TRUE(program.ok()) << program.status();
   ASSERT_EQ((*program)->native_loop_count(), 1);
   const std::vector<Literal> arguments = RandomArguments(**module);
-  const auto run = [&](const EvaluationOptions& options) {
-    EvaluationOptions compiled = options;
-    compiled.compiled = program->get();
-    return HloEvaluator(compiled).Evaluate((*program)->module(), arguments).status();
-  };
+  const auto run = [&](const EvaluationOptions& options) { return RunProgram(**program, arguments, options).status(); };
   EvaluationOptions iterations;
   iterations.max_loop_iterations = 1000;
   EXPECT_EQ(run(iterations).message(), "Loop w exceeded loop iteration limit (1000).");
@@ -387,9 +383,8 @@ TEST(NativeLoopTest, NamesTheLoopThatIsTooLong) {
   const auto program = CompiledProgram::Compile(**module);
   ASSERT_TRUE(program.ok()) << program.status();
   EvaluationOptions options;
-  options.compiled = program->get();
   options.max_loop_iterations = 10;  // the outer loop takes 7 iterations, the inner one 7 to 13
-  const absl::Status status = HloEvaluator(options).Evaluate((*program)->module(), RandomArguments(**module)).status();
+  const absl::Status status = RunProgram(**program, RandomArguments(**module), options).status();
   EXPECT_EQ(status.message(), "Loop within exceeded loop iteration limit (10).");
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr ErrorSpec kClose(1e-4, 1e-4);
 
 // R: the type; {S}, {K}: sizes of the array and of its rows; {D}: the row dimension; {B}: the others.
-std::string Program(absl::string_view body, absl::string_view type, absl::string_view rows, int columns) {
+std::string ProgramText(absl::string_view body, absl::string_view type, absl::string_view rows, int columns) {
   const int rank = static_cast<int>(std::count(rows.begin(), rows.end(), ',')) + 1;
   std::string kept;
   for (int i = 0; i < rank; ++i) absl::StrAppend(&kept, i == 0 ? "" : ",", i);
@@ -82,15 +82,15 @@ constexpr char kTwoKept[] = R"(
 TEST(RowKernelTest, OneKernelForAllPhases) {
   for (const char* body : {kSoftmax, kLayerNorm, kLogSumExp, kTwoKept}) {
     for (const char* type : {"f32", "f64"}) {
-      ExpectAsEvaluator(Program(body, type, "20", 37), kClose, 1);
-      ExpectAsEvaluator(Program(body, type, "3,7", 16), kClose, 1);
+      ExpectAsEvaluator(ProgramText(body, type, "20", 37), kClose, 1);
+      ExpectAsEvaluator(ProgramText(body, type, "3,7", 16), kClose, 1);
     }
-    ExpectAsEvaluator(Program(body, "f32", "40", 9000), kClose, 1);   // rows too long for a buffer
-    ExpectAsEvaluator(Program(body, "f32", "300", 1000), kClose, 1);  // on all threads
-    ExpectAsEvaluator(Program(body, "f32", "2", 37), kClose);         // too few rows
-    ExpectAsEvaluator(Program(body, "f32", "20", 5), kClose);         // too short
-    ExpectAsEvaluator(Program(body, "bf16", "20", 37), ErrorSpec(0.05, 0.05));
-    ExpectAsEvaluator(Program(body, "f16", "20", 37), ErrorSpec(0.05, 0.05));
+    ExpectAsEvaluator(ProgramText(body, "f32", "40", 9000), kClose, 1);   // rows too long for a buffer
+    ExpectAsEvaluator(ProgramText(body, "f32", "300", 1000), kClose, 1);  // on all threads
+    ExpectAsEvaluator(ProgramText(body, "f32", "2", 37), kClose);         // too few rows
+    ExpectAsEvaluator(ProgramText(body, "f32", "20", 5), kClose);         // too short
+    ExpectAsEvaluator(ProgramText(body, "bf16", "20", 37), ErrorSpec(0.05, 0.05));
+    ExpectAsEvaluator(ProgramText(body, "f16", "20", 37), ErrorSpec(0.05, 0.05));
   }
 }
 

@@ -20,8 +20,8 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/sanitizers_testing.h"
 #include "kashi/cpu/cpu_testing.h"
-#include "kashi/cpu/executable.h"
 #include "kashi/cpu/stop_programs_testing.h"
+#include "kashi/engine/program.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/operation_table.h"
@@ -71,17 +71,9 @@ void ExpectErrorOrResult(const std::string& name, const Run& run) {
   }
 }
 
-std::vector<const Literal*> Pointers(const std::vector<Literal>& literals) {
-  std::vector<const Literal*> pointers;
-  for (const Literal& literal : literals) pointers.push_back(&literal);
-  return pointers;
-}
-
 Run RunOn(const HloModule& module, const CompiledSteps* compiled, const std::vector<Literal>& arguments) {
   return [&module, compiled, &arguments](const EvaluationOptions& limits) -> absl::StatusOr<std::vector<Literal>> {
-    EvaluationOptions options = limits;
-    options.compiled = compiled;
-    KASHI_ASSIGN_OR_RETURN(Literal result, HloEvaluator(options).Evaluate(module, Pointers(arguments)));
+    KASHI_ASSIGN_OR_RETURN(Literal result, RunSteps(module, compiled, arguments, limits));
     std::vector<Literal> results;
     results.push_back(std::move(result));
     return results;
@@ -198,13 +190,13 @@ TEST(StopTest, Devices) {
       const HloModule& run_module = steps == nullptr ? *module : (*compiled)->module();
       ExpectErrorOrResult(absl::StrCat(program.name, steps == nullptr ? ", evaluator" : ", cpu"),
                           [&](const EvaluationOptions& limits) {
-                            EvaluationOptions options = limits;
-                            options.compiled = steps;
+                            RunHooks hooks;
+                            hooks.compiled = steps;
                             std::vector<std::vector<Literal>> of_devices(2);
                             for (std::vector<Literal>& list : of_devices) {
                               for (const Literal& argument : arguments) list.push_back(argument.Clone());
                             }
-                            return RunOnDevices(run_module, std::move(of_devices), options);
+                            return RunOnDevicesWithHooks(run_module, std::move(of_devices), limits, hooks);
                           });
     }
   }
@@ -273,10 +265,10 @@ TEST(StopTest, CodeOfSeveralModules) {
   }
 }
 
-// ---- The doors of Executable ---------------------------------------------------------------------------------------
+// ---- The doors of Program ------------------------------------------------------------------------------------------
 
 // The flag is set at random moments by another thread, and reset by the caller afterwards.
-TEST(StopTest, ExecutablesOnMemory) {
+TEST(StopTest, ProgramsOnMemory) {
   constexpr int64_t kSize = 1 << 20;
   for (const char* text :
        {"ENTRY e { p = f32[1048576] parameter(0) s = f32[1048576] sine(p) ROOT r = f32[1048576] add(s, p) }",
@@ -284,11 +276,11 @@ TEST(StopTest, ExecutablesOnMemory) {
         "ENTRY e { p = f32[1048576] parameter(0) z = f32[] constant(0) s = f32[1048576] tanh(p)"
         "  ROOT r = f32[] reduce(s, z), dimensions={0}, to_apply=add }"}) {
     const auto module = ReadVerified(text).value();
-    const auto executable = Executable::Compile(*module).value();
+    const auto program = Program::Compile(*module).value();
     const std::vector<float> argument(kSize, 0.5f);
     const int64_t results = ShapeUtil::ElementsIn(module->entry_computation()->root_instruction()->shape());
     std::vector<float> expected(results), result(results);
-    ASSERT_TRUE(executable->ExecuteOnMemory({argument.data()}, {expected.data()}).ok());
+    ASSERT_TRUE(program->ExecuteOnMemory({argument.data()}, {expected.data()}).ok());
     for (int i = 0; i < (KASHI_SANITIZED ? 20 : 200); ++i) {
       std::atomic<bool> cancelled{false};
       std::thread canceller([&cancelled, i] {
@@ -296,7 +288,7 @@ TEST(StopTest, ExecutablesOnMemory) {
         cancelled = true;
       });
       std::fill(result.begin(), result.end(), -1.0f);
-      const absl::Status status = executable->ExecuteOnMemory({argument.data()}, {result.data()}, &cancelled);
+      const absl::Status status = program->ExecuteOnMemory({argument.data()}, {result.data()}, &cancelled);
       canceller.join();
       ASSERT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
       ASSERT_TRUE(!status.ok() || result == expected) << i;

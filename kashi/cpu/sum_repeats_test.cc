@@ -11,9 +11,9 @@ namespace kashi::internal {
 namespace {
 
 // Of x, with `broadcast` in the type of x; `reduce` are the dimensions that are reduced.
-std::string Program(const std::string& type, const std::string& x, const std::string& broadcast,
-                    const std::string& dimensions, const std::string& reduce, const std::string& result,
-                    const std::string& op = "add") {
+std::string SumOfBroadcast(const std::string& type, const std::string& x, const std::string& broadcast,
+                           const std::string& dimensions, const std::string& reduce, const std::string& result,
+                           const std::string& op = "add") {
   return absl::StrCat("combine { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ROOT r = ", type, "[] ",
                       op, "(a, b) } ENTRY e { x = ", type, x, " parameter(0) init = ", type,
                       "[] parameter(1) b = ", type, broadcast, " broadcast(x), dimensions={", dimensions,
@@ -31,32 +31,32 @@ bool IsChanged(const std::string& text) {
 }
 
 TEST(SumRepeatsTest, OnlyWholeSumsOfRepeats) {
-  EXPECT_TRUE(IsChanged(Program("f32", "[4]", "[17,4]", "1", "0", "[4]")));
-  EXPECT_TRUE(IsChanged(Program("s8", "[]", "[3,2]", "", "0,1", "[]")));
-  EXPECT_TRUE(IsChanged(Program("bf16", "[4]", "[128,4]", "1", "0", "[4]")));
-  EXPECT_TRUE(IsChanged(Program("f64", "[5,2]", "[5,3,2,4]", "0,2", "1,3", "[5,2]")));
-  EXPECT_TRUE(IsChanged(Program("f32", "[2]", "[3,2,5]", "1", "2", "[3,2]")));
-  EXPECT_FALSE(IsChanged(Program("f32", "[4]", "[17,4]", "1", "0,1", "[]")));   // x is reduced too
-  EXPECT_FALSE(IsChanged(Program("f32", "[4]", "[0,4]", "1", "0", "[4]")));     // nothing is added
-  EXPECT_FALSE(IsChanged(Program("bf16", "[4]", "[257,4]", "1", "0", "[4]")));  // no bf16 is 257
-  EXPECT_FALSE(IsChanged(Program("s8", "[]", "[200]", "", "0", "[]")));         // no s8 is 200
-  EXPECT_FALSE(IsChanged(Program("f32", "[4]", "[17,4]", "1", "0", "[4]", "multiply")));
-  EXPECT_FALSE(IsChanged(Program("pred", "[4]", "[17,4]", "1", "0", "[4]", "or")));
+  EXPECT_TRUE(IsChanged(SumOfBroadcast("f32", "[4]", "[17,4]", "1", "0", "[4]")));
+  EXPECT_TRUE(IsChanged(SumOfBroadcast("s8", "[]", "[3,2]", "", "0,1", "[]")));
+  EXPECT_TRUE(IsChanged(SumOfBroadcast("bf16", "[4]", "[128,4]", "1", "0", "[4]")));
+  EXPECT_TRUE(IsChanged(SumOfBroadcast("f64", "[5,2]", "[5,3,2,4]", "0,2", "1,3", "[5,2]")));
+  EXPECT_TRUE(IsChanged(SumOfBroadcast("f32", "[2]", "[3,2,5]", "1", "2", "[3,2]")));
+  EXPECT_FALSE(IsChanged(SumOfBroadcast("f32", "[4]", "[17,4]", "1", "0,1", "[]")));   // x is reduced too
+  EXPECT_FALSE(IsChanged(SumOfBroadcast("f32", "[4]", "[0,4]", "1", "0", "[4]")));     // nothing is added
+  EXPECT_FALSE(IsChanged(SumOfBroadcast("bf16", "[4]", "[257,4]", "1", "0", "[4]")));  // no bf16 is 257
+  EXPECT_FALSE(IsChanged(SumOfBroadcast("s8", "[]", "[200]", "", "0", "[]")));         // no s8 is 200
+  EXPECT_FALSE(IsChanged(SumOfBroadcast("f32", "[4]", "[17,4]", "1", "0", "[4]", "multiply")));
+  EXPECT_FALSE(IsChanged(SumOfBroadcast("pred", "[4]", "[17,4]", "1", "0", "[4]", "or")));
 }
 
 TEST(SumRepeatsTest, GivesTheSum) {
   for (const std::string type : {"f32", "f64", "s32", "u8", "bf16", "c64"}) {
     const ErrorSpec error(1e-5, type == "bf16" ? 1e-2 : 1e-5);  // rounded before the initial value is added, too
-    ExpectAsEvaluator(Program(type, "[4]", "[17,4]", "1", "0", "[4]"), error);
-    ExpectAsEvaluator(Program(type, "[5,2]", "[5,3,2,4]", "0,2", "1,3", "[5,2]"), error);
-    ExpectAsEvaluator(Program(type, "[2]", "[3,2,5]", "1", "2", "[3,2]"), error);
-    ExpectAsEvaluator(Program(type, "[]", "[3,2]", "", "0,1", "[]"), error);
+    ExpectAsEvaluator(SumOfBroadcast(type, "[4]", "[17,4]", "1", "0", "[4]"), error);
+    ExpectAsEvaluator(SumOfBroadcast(type, "[5,2]", "[5,3,2,4]", "0,2", "1,3", "[5,2]"), error);
+    ExpectAsEvaluator(SumOfBroadcast(type, "[2]", "[3,2,5]", "1", "2", "[3,2]"), error);
+    ExpectAsEvaluator(SumOfBroadcast(type, "[]", "[3,2]", "", "0,1", "[]"), error);
   }
 }
 
 // The sum is rounded once: 17 additions of a third are not.
 TEST(SumRepeatsTest, RoundsOnce) {
-  const auto module = ReadVerified(Program("f32", "[]", "[17]", "", "0", "[]")).value();
+  const auto module = ReadVerified(SumOfBroadcast("f32", "[]", "[17]", "", "0", "[]")).value();
   std::vector<Literal> arguments;
   arguments.push_back(LiteralUtil::CreateR0<float>(1.0f / 3));
   arguments.push_back(LiteralUtil::CreateR0<float>(0));

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/evaluator/device_group_testing.h"
+#include "kashi/evaluator/literal_run.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal_util.h"
@@ -180,15 +181,16 @@ TEST(AsynchronousCollectivesTest, AProfileSaysWhatIsHidden) {
   const auto module = ParseAndReturnUnverifiedModule(text);
   ASSERT_TRUE(module.ok()) << module.status();
   StepProfile profile;
+  RunHooks hooks;
+  hooks.profile = &profile;
   EvaluationOptions options;
-  options.profile = &profile;
   options.custom_call_handler = [](const HloInstruction&,
                                    absl::Span<const Literal* const> x) -> absl::StatusOr<Literal> {
     const int32_t milliseconds = x[0]->data<int32_t>()[0];
     if (milliseconds == 200 || milliseconds == -1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return x[0]->Clone();
   };
-  const auto results = RunOnDevices(**module, NumberOfEach({1, 200}), options);
+  const auto results = RunOnDevicesWithHooks(**module, NumberOfEach({1, 200}), options, hooks);
   ASSERT_TRUE(results.ok()) << results.status();
   for (int64_t device = 0; device < 2; ++device) {
     const auto& overlaps = profile.ClockOf(device)->overlaps();

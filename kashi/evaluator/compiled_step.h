@@ -16,7 +16,7 @@ class CompiledStep {
  public:
   virtual ~CompiledStep() = default;
   virtual absl::StatusOr<Value> Run(Operation& op) const = 0;
-  // Whether it consists of steps that are compared one by one (EvaluationOptions::checker).
+  // Whether it consists of steps that are compared one by one (RunHooks::checker).
   virtual bool has_steps() const { return false; }
 };
 

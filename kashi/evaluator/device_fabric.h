@@ -1,4 +1,4 @@
-// DeviceFabric: where the devices of a program are, and how they reach each other. EvaluationOptions::fabric names it.
+// DeviceFabric: where the devices of a program are, and how they reach each other. RunHooks::fabric names it.
 //
 //   ThreadFabric (device_threads.h)         all devices are threads of this process; the default
 //   MpiFabric (kashi/mpi/mpi_fabric.h)      they are spread over the ranks of an MPI communicator

@@ -8,6 +8,7 @@
 #include "kashi/evaluator/device_fabric.h"
 #include "kashi/evaluator/device_threads.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/literal_run.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -18,6 +19,7 @@ using internal::Device;
 using internal::DeviceFabric;
 using internal::EvaluationRun;
 using internal::LentBy;
+using internal::RunHooks;
 using internal::RunLimits;
 using internal::ThreadFabric;
 namespace {
@@ -38,11 +40,12 @@ absl::Status CheckArguments(const HloComputation& entry, const std::vector<Liter
 
 // Arguments in any layout: values have none.
 absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
-                                    EvaluationOptions options, const RunLimits& limits, Device* device) {
+                                    const EvaluationOptions& options, RunHooks hooks, const RunLimits& limits,
+                                    Device* device) {
   const HloComputation& entry = *module.entry_computation();
   KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
-  options.device = device;
-  EvaluationRun run(std::move(options), limits);
+  hooks.device = device;
+  EvaluationRun run(options, hooks, limits);
   if (device->id() == 0) KASHI_RETURN_IF_ERROR(run.CheckAffordable(entry));
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
@@ -78,8 +81,17 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options,
                                                   std::optional<DeviceCounts> counts) {
+  return internal::RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, RunHooks(), counts);
+}
+
+namespace internal {
+
+absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& module,
+                                                           std::vector<std::vector<Literal>> arguments_of_devices,
+                                                           const EvaluationOptions& options, const RunHooks& hooks,
+                                                           std::optional<DeviceCounts> counts) {
   ThreadFabric threads;
-  DeviceFabric& fabric = options.fabric != nullptr ? *options.fabric : threads;
+  DeviceFabric& fabric = hooks.fabric != nullptr ? *hooks.fabric : threads;
   const int64_t devices = static_cast<int64_t>(arguments_of_devices.size());
   const absl::StatusOr<DeviceCounts> sizes = CountsFor(module, counts, devices);
   if (!sizes.ok()) return fabric.Refuse(sizes.status());
@@ -91,10 +103,28 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
   std::vector<Literal> results(devices);
   KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],
-                           RunOnDevice(module, arguments_of_devices[device.id()], options, limits, &device));
+                           RunOnDevice(module, arguments_of_devices[device.id()], options, hooks, limits, &device));
     return absl::OkStatus();
   }));
   return results;
 }
 
+absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
+                                                      std::vector<std::vector<Value>> arguments_of_devices,
+                                                      const EvaluationOptions& options, const RunHooks& hooks,
+                                                      const RunLimits& limits, DeviceCounts counts) {
+  ThreadFabric fabric;
+  std::vector<Value> results(counts.total());
+  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, counts, limits, [&](Device& device) -> absl::Status {
+    RunHooks own = hooks;
+    own.device = &device;
+    EvaluationRun run(options, own, limits);
+    KASHI_ASSIGN_OR_RETURN(results[device.id()],
+                           run.Call(*module.entry_computation(), std::move(arguments_of_devices[device.id()])));
+    return absl::OkStatus();
+  }));
+  return results;
+}
+
+}  // namespace internal
 }  // namespace kashi

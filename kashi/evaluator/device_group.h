@@ -31,9 +31,6 @@ absl::StatusOr<DeviceCounts> DeviceCountsOf(const HloModule& module);
 // devices. The first error on any device ends the run on all devices, and is the result, with the number of the device
 // before it. FAILED_PRECONDITION if devices wait for each other forever: the error says which device waits where, and
 // for which device.
-//
-// With EvaluationOptions::fabric, the devices are spread over several processes, which all call this. Each reads only
-// the arguments of its own devices, and has only their results; the others are empty literals.
 absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options = {},

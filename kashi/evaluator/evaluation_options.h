@@ -22,14 +22,6 @@
 
 namespace kashi {
 
-namespace internal {
-class CompiledSteps;
-class Device;
-class DeviceFabric;
-class StepChecker;
-class StepProfile;
-}  // namespace internal
-
 // A custom call: computes the result from the operands. The result has the shape and layout of the instruction.
 using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruction& custom_call,
                                                                 absl::Span<const Literal* const> operands)>;
@@ -63,18 +55,6 @@ struct EvaluationOptions {
   // Asked at the same places, by any thread, several at once: if true, the run ends with CANCELLED. Null: nobody is
   // asked. Once it was true, the run ends, whatever it says later.
   std::function<bool()> is_cancelled;
-  // The device of this run; null: the only device. Must outlive the run.
-  internal::Device* device = nullptr;
-  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.
-  // Must outlive the run.
-  internal::DeviceFabric* fabric = nullptr;
-  // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
-  const internal::CompiledSteps* compiled = nullptr;
-  // Compares each compiled step with the evaluator (step_checker.h); null: nothing is compared. Must outlive the run.
-  internal::StepChecker* checker = nullptr;
-  // Receives the time of each step (step_profile.h); null: nothing is measured. Must outlive the run. A step in a
-  // manual region is measured on all devices together.
-  internal::StepProfile* profile = nullptr;
   // If more than 1: the module is a global program for this number of partitions (kashi/hlo/spmd/program_scope.h).
   // Arguments and result are whole arrays, and only manual regions run on each device (manual_region.h). The observer
   // does not see the instructions of manual regions.

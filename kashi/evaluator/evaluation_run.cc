@@ -83,10 +83,15 @@ RunLimits::RunLimits(const EvaluationOptions& options)
                                                   options.is_cancelled,
                                                   options.start.value_or(std::chrono::steady_clock::now())})) {}
 
-EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, RunLimits(options)) {}
-EvaluationRun::EvaluationRun(EvaluationOptions options, RunLimits limits)
-    : options_(std::move(options)), limits_(std::move(limits)), random_(options_.seed), rng_state_(kInitialRngState) {
-  if (options_.profile != nullptr) step_clock_ = options_.profile->ClockOf(device() == nullptr ? 0 : device()->id());
+EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks)
+    : EvaluationRun(options, hooks, RunLimits(options)) {}
+EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks, RunLimits limits)
+    : options_(std::move(options)),
+      hooks_(hooks),
+      limits_(std::move(limits)),
+      random_(options_.seed),
+      rng_state_(kInitialRngState) {
+  if (hooks_.profile != nullptr) step_clock_ = hooks_.profile->ClockOf(device() == nullptr ? 0 : device()->id());
 }
 EvaluationRun::~EvaluationRun() = default;
 
@@ -146,7 +151,7 @@ absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& com
     KASHI_ASSIGN_OR_RETURN(ComputationPlan made, MakeComputationPlan(computation, UnroundedResultsOf(computation)));
     KASHI_RETURN_IF_ERROR(PlaceSteps(computation, &made));
     for (ComputationPlanStep& step : made.steps) {
-      if (options_.compiled != nullptr) step.compiled = options_.compiled->Find(*step.instruction);
+      if (hooks_.compiled != nullptr) step.compiled = hooks_.compiled->Find(*step.instruction);
     }
     plan = std::make_unique<ComputationPlan>(std::move(made));
   }
@@ -156,7 +161,7 @@ absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& com
 absl::Status EvaluationRun::PlaceSteps(const HloComputation& computation, ComputationPlan* plan) {
   if (options_.global_devices <= 1 || computation.parent() == nullptr) return absl::OkStatus();
   const HloModule& module = *computation.parent();
-  if (regions_ == nullptr) regions_ = std::make_unique<ManualRegions>(module, options_, limits_);
+  if (regions_ == nullptr) regions_ = std::make_unique<ManualRegions>(module, options_, hooks_, limits_);
   if (&computation == module.entry_computation()) KASHI_RETURN_IF_ERROR(regions_->flow().CheckResult());
   for (ComputationPlanStep& step : plan->steps) step.place = regions_->flow().PlaceOf(*step.instruction);
   return absl::OkStatus();
@@ -173,7 +178,7 @@ absl::StatusOr<const std::vector<ShardingBorder>*> EvaluationRun::BordersOf(cons
 }
 
 const UnroundedResults* EvaluationRun::UnroundedResultsOf(const HloComputation& computation) {
-  if (!options_.excess_precision || options_.compiled != nullptr) return nullptr;
+  if (!options_.excess_precision || hooks_.compiled != nullptr) return nullptr;
   const HloModule* const module = computation.parent();
   const void* const program = module != nullptr ? static_cast<const void*>(module) : &computation;
   std::unique_ptr<UnroundedResults>& results = unrounded_results_[program];
@@ -209,8 +214,8 @@ absl::StatusOr<Value> EvaluationRun::RunStep(const ComputationPlanStep& step, ab
 }
 
 absl::StatusOr<Value> EvaluationRun::RunCompiledStep(const CompiledStep& step, Operation& operation) {
-  const bool is_compared = options_.checker != nullptr && !step.has_steps();
-  return is_compared ? options_.checker->Run(step, operation) : step.Run(operation);
+  const bool is_compared = hooks_.checker != nullptr && !step.has_steps();
+  return is_compared ? hooks_.checker->Run(step, operation) : step.Run(operation);
 }
 
 absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& step, absl::Span<Value> operands,
@@ -305,8 +310,8 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
 
 // Observers see each instruction, and the devices of a global program have their own ways through it.
 const CompiledCall* EvaluationRun::FindCompiled(const HloComputation& computation) const {
-  if (options_.compiled == nullptr || options_.global_devices > 1 || options_.observer) return nullptr;
-  return options_.compiled->FindCall(computation);
+  if (hooks_.compiled == nullptr || options_.global_devices > 1 || options_.observer) return nullptr;
+  return hooks_.compiled->FindCall(computation);
 }
 
 absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std::vector<Value> arguments) {

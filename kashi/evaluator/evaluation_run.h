@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_options.h"
+#include "kashi/evaluator/run_hooks.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
@@ -29,7 +30,6 @@ namespace kashi::internal {
 
 class CompiledCall;
 class CompiledStep;
-class Device;
 class ManualRegions;
 class ShardingBorder;
 class LaneFunction;
@@ -50,17 +50,18 @@ struct RunLimits {
 
 class EvaluationRun {
  public:
-  explicit EvaluationRun(EvaluationOptions options = {});
-  EvaluationRun(EvaluationOptions options, RunLimits limits);
+  explicit EvaluationRun(EvaluationOptions options = {}, RunHooks hooks = {});
+  EvaluationRun(EvaluationOptions options, RunHooks hooks, RunLimits limits);
   ~EvaluationRun();
   EvaluationRun(const EvaluationRun&) = delete;
   EvaluationRun& operator=(const EvaluationRun&) = delete;
 
   const EvaluationOptions& options() const { return options_; }
-  Device* device() const { return options_.device; }
+  const RunHooks& hooks() const { return hooks_; }
+  Device* device() const { return hooks_.device; }
   const std::shared_ptr<MemoryBudget>& budget() const { return limits_.memory; }
   const RunLimits& limits() const { return limits_; }
-  // Of EvaluationOptions::profile; null: nothing is measured.
+  // Of RunHooks::profile; null: nothing is measured.
   StepClock* step_clock() const { return step_clock_; }
 
   absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget()); }
@@ -101,7 +102,7 @@ class EvaluationRun {
   [[nodiscard]] absl::Status ParallelFor(int64_t n, int64_t grain,
                                          absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
   // For manual regions, which continue as runs of each device (manual_region.h).
-  void set_device(Device* device) { options_.device = device; }
+  void set_device(Device* device) { hooks_.device = device; }
   // `start`: Operation::start.
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      const HloInstruction* start = nullptr);
@@ -128,6 +129,7 @@ class EvaluationRun {
   absl::StatusOr<Value> RunInPlace(const ComputationPlanStep& step, absl::Span<Value> operands);
 
   EvaluationOptions options_;
+  RunHooks hooks_;
   RunLimits limits_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;

@@ -10,6 +10,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/check_arguments.h"
+#include "kashi/evaluator/literal_run.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/partial_evaluation.h"
 #include "kashi/evaluator/product_trace.h"
@@ -90,16 +91,8 @@ EvaluationOptions HloEvaluator::OptionsOfRun() {
 
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation,
                                                absl::Span<const Literal* const> arguments) {
-  KASHI_RETURN_IF_ERROR(CheckArguments(computation, arguments));
   EvaluationRun run(OptionsOfRun());
-  KASHI_RETURN_IF_ERROR(run.CheckAffordable(computation));
-  std::vector<Value> values;
-  for (const Literal* argument : arguments) {
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
-    values.push_back(std::move(value));
-  }
-  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(computation, std::move(values)));
-  return result.ToLiteral(computation.root_instruction()->shape());
+  return internal::RunOnLiterals(computation, arguments, run);
 }
 
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloInstruction* instruction, PrecomputedAnalyses,

@@ -82,10 +82,11 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
   const auto run_process = [&](Device& device) -> absl::Status {
     // Observers and profiles belong to one thread.
     EvaluationOptions options = op.run.options();
-    options.device = &device;
     options.observer = nullptr;
-    options.profile = nullptr;
-    EvaluationRun run(std::move(options), op.run.limits());
+    RunHooks hooks = op.run.hooks();
+    hooks.device = &device;
+    hooks.profile = nullptr;
+    EvaluationRun run(std::move(options), hooks, op.run.limits());
     KASHI_ASSIGN_OR_RETURN(results[device.id()], run.Call(*op.instruction.called_computations()[device.id()],
                                                           std::move(arguments[device.id()])));
     return absl::OkStatus();

@@ -123,8 +123,9 @@ absl::Status ManualFlow::CheckResult() const {
 
 // ---- Runs ----------------------------------------------------------------------------------------------------------
 
-ManualRegions::ManualRegions(const HloModule& module, const EvaluationOptions& options, RunLimits limits)
-    : flow_(module), options_(options), limits_(std::move(limits)), devices_(options.global_devices) {}
+ManualRegions::ManualRegions(const HloModule& module, const EvaluationOptions& options, const RunHooks& hooks,
+                             RunLimits limits)
+    : flow_(module), options_(options), hooks_(hooks), limits_(std::move(limits)), devices_(options.global_devices) {}
 ManualRegions::~ManualRegions() = default;
 
 void ManualRegions::MakeRuns() {
@@ -133,9 +134,10 @@ void ManualRegions::MakeRuns() {
   options.global_devices = 1;
   options.observer = nullptr;
   options.on_call = nullptr;
-  options.profile = nullptr;
+  RunHooks hooks = hooks_;
+  hooks.profile = nullptr;
   for (int64_t device = 0; device < devices_; ++device)
-    runs_.push_back(std::make_unique<EvaluationRun>(options, limits_));
+    runs_.push_back(std::make_unique<EvaluationRun>(options, hooks, limits_));
 }
 
 std::vector<std::vector<Value>> ManualRegions::OperandsOfDevices(const HloInstruction& instruction,

@@ -62,8 +62,8 @@ class ManualFlow {
 // The state of the devices of such a run.
 class ManualRegions {
  public:
-  // Each device's run gets the options and limits of the program's run.
-  ManualRegions(const HloModule& module, const EvaluationOptions& options, RunLimits limits);
+  // Each device's run gets the options, hooks and limits of the program's run.
+  ManualRegions(const HloModule& module, const EvaluationOptions& options, const RunHooks& hooks, RunLimits limits);
   ~ManualRegions();
 
   const ManualFlow& flow() const { return flow_; }
@@ -84,6 +84,7 @@ class ManualRegions {
 
   const ManualFlow flow_;
   const EvaluationOptions options_;
+  const RunHooks hooks_;
   const RunLimits limits_;
   const int64_t devices_;
   std::vector<std::unique_ptr<EvaluationRun>> runs_;  // one per device; made for the first step

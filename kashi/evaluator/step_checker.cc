@@ -59,13 +59,16 @@ bool MovesElements(const HloInstruction& instruction) {
 // The evaluator alone, within the limits of the run.
 EvaluationOptions OptionsOfReference(const EvaluationRun& run) {
   EvaluationOptions options = run.options();
-  options.compiled = nullptr;
   options.excess_precision = false;  // the instructions of compiled programs say where a number is rounded
-  options.checker = nullptr;
   options.observer = nullptr;
   options.on_call = nullptr;
-  options.profile = nullptr;
   return options;
+}
+RunHooks HooksOfReference(const EvaluationRun& run) {
+  RunHooks hooks;
+  hooks.device = run.device();
+  hooks.fabric = run.hooks().fabric;
+  return hooks;
 }
 
 }  // namespace
@@ -89,7 +92,7 @@ absl::StatusOr<Value> StepChecker::Run(const CompiledStep& step, Operation& op) 
 
 absl::Status StepChecker::Compare(const HloInstruction& instruction, std::vector<Value> operands, const Value& result,
                                   const EvaluationRun& run) {
-  EvaluationRun reference(OptionsOfReference(run), run.limits());
+  EvaluationRun reference(OptionsOfReference(run), HooksOfReference(run), run.limits());
   KASHI_ASSIGN_OR_RETURN(const Value expected, reference.EvaluateInstruction(instruction, absl::MakeSpan(operands)));
   compared_steps_.fetch_add(1);
   ShapeIndex leaf;

@@ -2,7 +2,7 @@
 // very operands that it had.
 //
 //   StepChecker checker(error_of);
-//   options.compiled = …, options.checker = &checker;
+//   hooks.compiled = …, hooks.checker = &checker;
 //   … EvaluationRun(options).Call(entry, arguments) …
 //   if (checker.first().has_value()) … first()->instruction computed first()->actual …
 //

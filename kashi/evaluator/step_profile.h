@@ -2,7 +2,7 @@
 // evaluator, or a kernel, a native loop or a thunk of the compiled engine.
 //
 //   StepProfile profile;
-//   options.profile = &profile;
+//   hooks.profile = &profile;
 //   EvaluationRun run(options);
 //   … run.Call(entry, arguments) …
 //   for (const StepTime& step : profile.Times()) … step.instruction, step.calls, step.own_ns …

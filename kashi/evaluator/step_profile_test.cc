@@ -53,9 +53,9 @@ TEST(StepProfileTest, CountsStepsAndTheStepsWithinThem) {
   const auto module = ParseAndReturnUnverifiedModule(kLoop);
   ASSERT_TRUE(module.ok()) << module.status();
   StepProfile profile(/*most_events=*/100);
-  EvaluationOptions options;
-  options.profile = &profile;
-  EvaluationRun run(options);
+  RunHooks hooks;
+  hooks.profile = &profile;
+  EvaluationRun run({}, hooks);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(run.Call(*(*module)->entry_computation(), {}).ok());
   const auto times = ByName(profile);
   EXPECT_EQ(times.at("").calls, 2);
@@ -71,9 +71,9 @@ TEST(StepProfileTest, OwnTimesAreTheWholeTime) {
   const auto module = ParseAndReturnUnverifiedModule(kLoop);
   ASSERT_TRUE(module.ok()) << module.status();
   StepProfile profile(/*most_events=*/1000);
-  EvaluationOptions options;
-  options.profile = &profile;
-  EvaluationRun run(options);
+  RunHooks hooks;
+  hooks.profile = &profile;
+  EvaluationRun run({}, hooks);
   ASSERT_TRUE(run.Call(*(*module)->entry_computation(), {}).ok());
   int64_t own_ns = 0;
   for (const StepTime& time : profile.Times()) own_ns += time.own_ns;

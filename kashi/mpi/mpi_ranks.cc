@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/literal_run.h"
 #include "kashi/mpi/mpi_fabric.h"
 #include "kashi/mpi/mpi_world.h"
 #include "kashi/mpi/rank_group.h"
@@ -132,10 +134,20 @@ std::pair<int64_t, int64_t> MpiRanks::DevicesHere(int64_t devices) const {
 
 absl::StatusOr<std::vector<Literal>> MpiRanks::RunOnDevices(const HloModule& module,
                                                             std::vector<std::vector<Literal>> arguments_of_devices,
-                                                            EvaluationOptions options,
+                                                            const EvaluationOptions& options,
                                                             std::optional<DeviceCounts> counts) {
-  options.fabric = fabric_.get();
-  return kashi::RunOnDevices(module, std::move(arguments_of_devices), options, counts);
+  internal::RunHooks hooks;
+  hooks.fabric = fabric_.get();
+  return internal::RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, hooks, counts);
+}
+
+absl::StatusOr<std::vector<Literal>> MpiRanks::RunOnDevices(const Program& program,
+                                                            std::vector<std::vector<Literal>> arguments_of_devices,
+                                                            const EvaluationOptions& options,
+                                                            std::optional<DeviceCounts> counts) {
+  internal::RunHooks hooks;
+  hooks.fabric = fabric_.get();
+  return internal::ProgramDoor::ExecuteOnDevices(program, std::move(arguments_of_devices), options, hooks, counts);
 }
 
 absl::Status MpiRanks::Refuse(const absl::Status& error) { return fabric_->Refuse(error); }

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kashi/engine/program.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
@@ -30,6 +31,7 @@
 namespace kashi {
 
 namespace internal {
+class DeviceFabric;
 class MpiFabric;
 }  // namespace internal
 
@@ -52,15 +54,20 @@ class MpiRanks {
 
   // The devices of this rank of a program for `devices` devices: [first, end).
   std::pair<int64_t, int64_t> DevicesHere(int64_t devices) const;
-  // For EvaluationOptions::fabric.
+  // For RunHooks::fabric.
   internal::DeviceFabric* fabric();
 
-  // RunOnDevices (device_group.h) on all ranks. Reads the arguments of this rank's devices; only their results are set.
-  // The first error of any rank is the result on all of them; after that, these ranks run nothing more. If one has
-  // wrong arguments, so that its run does not begin, the others get its error and its name, and can run again.
+  // RunOnDevices (device_group.h) and Program::ExecuteOnDevices on all ranks. Reads the arguments of this rank's
+  // devices; only their results are set. The first error of any rank is the result on all of them; after that, these
+  // ranks run nothing more. If one has wrong arguments, so that its run does not begin, the others get its error and
+  // its name, and can run again.
   absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                     std::vector<std::vector<Literal>> arguments_of_devices,
-                                                    EvaluationOptions options = {},
+                                                    const EvaluationOptions& options = {},
+                                                    std::optional<DeviceCounts> counts = std::nullopt);
+  absl::StatusOr<std::vector<Literal>> RunOnDevices(const Program& program,
+                                                    std::vector<std::vector<Literal>> arguments_of_devices,
+                                                    const EvaluationOptions& options = {},
                                                     std::optional<DeviceCounts> counts = std::nullopt);
   // Instead of RunOnDevices, for a rank that cannot read the program or its arguments: the run of the others does not
   // begin, and ends with this error and the name of this rank. Returns the error.

@@ -16,20 +16,22 @@
 #include "callbacks.h"
 #include "interrupts.h"
 #include "kashi/base/text.h"
+#include "kashi/engine/engine.h"
+#include "kashi/engine/engine_choice.h"
+#include "kashi/engine/program.h"
+#include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_profile.h"
-#include "kashi/evaluator/work.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "module.h"
 #include "profiles.h"
 #include "ranks.h"
-#ifdef KASHI_HAS_CPU
-#include "kashi/cpu/executable.h"
-#endif
 
 namespace kashi::python {
+
+using internal::ProgramDoor;
 namespace {
 
 // ---- Calls of programs on small static arrays: on memory, without values. -------------------------------------------
@@ -67,15 +69,8 @@ std::optional<std::vector<const Shape*>> SmallResults(const Shape& result) {
   return arrays;
 }
 
-// Whether no run takes so long that somebody would press Ctrl-C.
-bool IsQuick(const HloModule& module) {
-  constexpr int64_t kQuickNs = 10'000'000;
-  const bool has_loop = absl::c_any_of(module.computations(), [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(),
-                          [](const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kWhile; });
-  });
-  return !has_loop && internal::EstimatedNanosecondsOf(*module.entry_computation()) < kQuickNs;
-}
+// No run takes so long that somebody would press Ctrl-C.
+constexpr int64_t kQuickNs = 10'000'000;
 
 // ---- Programs. ------------------------------------------------------------------------------------------------------
 
@@ -102,10 +97,11 @@ void AppendLeaves(nb::handle tree, nb::list* leaves) {
 }
 
 // A program that is ready to run. It has a copy of the module, so that later edits do not change it.
-class Program {
+class CallableProgram {
  public:
   // custom_calls: None, or the functions of custom calls by their targets.
-  Program(const HloModule& module, bool compiled, nb::handle custom_calls) : module_(module.Clone("")) {
+  CallableProgram(const HloModule& module, const std::string& engine, nb::handle custom_calls)
+      : module_(module.Clone("")) {
     const std::vector<HloFinding> findings = VerifyHlo(*module_, HloVerifierOpts().AllowMixedPrecision());
     if (!findings.empty()) ThrowValueError(absl::StrCat(findings[0].rule, ": ", findings[0].message));
     scope_ = ProgramScopeOf(*module_);
@@ -115,23 +111,19 @@ class Program {
     for (const HloInstruction* parameter : module_->entry_computation()->parameter_instructions()) {
       parameters_.push_back(&parameter->shape());
     }
-#ifdef KASHI_HAS_CPU
-    if (!compiled) return;
     const Interrupts interrupts;
     CompileOptions options;
+    options.engine = engine;
     options.limits.cancelled = interrupts.flag();
-    absl::StatusOr<std::unique_ptr<Executable>> executable;
+    absl::StatusOr<std::unique_ptr<Program>> program;
     {
       const nb::gil_scoped_release release;
-      executable = Executable::Compile(*module_, options);
+      program = Program::Compile(module_, options);
     }
-    if (!executable.ok()) interrupts.Rethrow();
-    executable_ = ValueOrThrow(std::move(executable));
+    if (!program.ok()) interrupts.Rethrow();
+    program_ = ValueOrThrow(std::move(program));
     if (TakesMemory()) small_results_ = SmallResults(root_shape());
-    is_quick_ = IsQuick(*module_);
-#else
-    (void)compiled;
-#endif
+    is_quick_ = internal::IsQuick(*module_, kQuickNs);
   }
 
   nb::object Run(const nb::args& passed) const {
@@ -196,12 +188,13 @@ class Program {
     Callbacks callbacks;
     const Interrupts interrupts;
     EvaluationOptions options = OptionsFor(&callbacks);
-    options.fabric = fabric;
     options.cancelled = interrupts.flag();
     absl::StatusOr<std::vector<Literal>> results;
     {
       const nb::gil_scoped_release release;
-      results = CallOnDevices(std::move(literals), std::move(options));
+      internal::RunHooks hooks;
+      hooks.fabric = fabric;
+      results = ProgramDoor::ExecuteOnDevices(*program_, std::move(literals), std::move(options), hooks);
     }
     if (!results.ok()) {
       callbacks.Rethrow();
@@ -222,19 +215,14 @@ class Program {
     RunValues(values, &profile);
     if (runs > 1) profile.Clear();  // the first run makes plans and gets memory
     for (int64_t i = 1; i < runs; ++i) RunValues(values, &profile);
-    nb::dict facts = ProfileFacts(module_to_run(), profile.Times(), std::max<int64_t>(1, runs - 1));
+    nb::dict facts = ProfileFacts(program_->module(), profile.Times(), std::max<int64_t>(1, runs - 1));
     facts["engine"] = engine();
     return facts;
   }
 
   nb::handle functions() const { return functions_; }
 
-  const char* engine() const {
-#ifdef KASHI_HAS_CPU
-    if (executable_ != nullptr) return "cpu";
-#endif
-    return "evaluator";
-  }
+  std::string engine() const { return std::string(program_->engine()); }
 
  private:
   bool TakesMemory() const {
@@ -277,18 +265,17 @@ class Program {
 
   Value RunValues(std::vector<Value> values, internal::StepProfile* profile) const {
     Callbacks callbacks;
-    EvaluationOptions options = OptionsFor(&callbacks);
-    options.profile = profile;
-    return RunWith(std::move(options), &callbacks, std::move(values));
+    return RunWith(OptionsFor(&callbacks), &callbacks, std::move(values), profile);
   }
 
-  Value RunWith(EvaluationOptions options, Callbacks* callbacks, std::vector<Value> values) const {
+  Value RunWith(EvaluationOptions options, Callbacks* callbacks, std::vector<Value> values,
+                internal::StepProfile* profile = nullptr) const {
     const Interrupts interrupts;
     options.cancelled = interrupts.flag();
     absl::StatusOr<Value> result;
     {
       const nb::gil_scoped_release release;
-      result = Call(std::move(values), std::move(options));
+      result = Call(std::move(values), std::move(options), profile);
     }
     if (!result.ok()) {
       callbacks->Rethrow();
@@ -296,9 +283,6 @@ class Program {
     }
     return ValueOrThrow(std::move(result));
   }
-
-#ifdef KASHI_HAS_CPU
-  const HloModule& module_to_run() const { return executable_ != nullptr ? executable_->module() : *module_; }
 
   nb::object RunOnMemory(const nb::args& arguments) const {
     absl::InlinedVector<nb::object, 8> owners;
@@ -328,41 +312,25 @@ class Program {
     absl::Status status;
     {
       const nb::gil_scoped_release release;
-      status = executable_->ExecuteOnMemory(inputs, outputs, interrupts.has_value() ? interrupts->flag() : nullptr);
+      status = program_->ExecuteOnMemory(inputs, outputs, interrupts.has_value() ? interrupts->flag() : nullptr);
     }
     if (!status.ok() && interrupts.has_value()) interrupts->Rethrow();
     ThrowUnlessOk(status);
   }
 
-  absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options) const {
-    const bool is_plain = !has_custom_calls_ && !scope_.is_global() && options.profile == nullptr;
-    if (executable_ != nullptr && is_plain) {
-      return executable_->ExecuteValues(std::move(arguments), options.cancelled);
-    }
-    if (executable_ != nullptr) return executable_->ExecuteValues(std::move(arguments), std::move(options));
-    return internal::EvaluationRun(std::move(options)).Call(*module_->entry_computation(), std::move(arguments));
-  }
-  absl::StatusOr<std::vector<Literal>> CallOnDevices(std::vector<std::vector<Literal>> arguments,
-                                                     EvaluationOptions options) const {
-    if (executable_ == nullptr) return kashi::RunOnDevices(*module_, std::move(arguments), options);
-    return executable_->ExecuteOnDevices(std::move(arguments), std::move(options));
+  absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options,
+                             internal::StepProfile* profile) const {
+    const bool is_plain = !has_custom_calls_ && !scope_.is_global() && profile == nullptr && !options.observer;
+    if (is_plain) return program_->ExecuteValues(std::move(arguments), options.cancelled);
+    internal::RunHooks hooks;
+    hooks.profile = profile;
+    const auto run = ProgramDoor::NewRun(*program_, std::move(options), hooks);
+    return run->Call(*program_->module().entry_computation(), std::move(arguments));
   }
 
-  std::unique_ptr<Executable> executable_;
+  std::shared_ptr<const HloModule> module_;
+  std::unique_ptr<Program> program_;
   bool is_quick_ = false;
-#else
-  const HloModule& module_to_run() const { return *module_; }
-  nb::object RunOnMemory(const nb::args&) const { return nb::none(); }  // small_results_ is never set
-  absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options) const {
-    return internal::EvaluationRun(std::move(options)).Call(*module_->entry_computation(), std::move(arguments));
-  }
-  absl::StatusOr<std::vector<Literal>> CallOnDevices(std::vector<std::vector<Literal>> arguments,
-                                                     EvaluationOptions options) const {
-    return kashi::RunOnDevices(*module_, std::move(arguments), options);
-  }
-#endif
-
-  std::unique_ptr<HloModule> module_;
   ProgramScope scope_;
   bool has_custom_calls_ = false;
   nb::dict functions_;  // of its custom calls, by their targets
@@ -374,11 +342,11 @@ class Program {
 // The garbage collector looks for cycles through the functions, which may hold their program.
 int TraverseProgram(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Program>(self)->functions().ptr());
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<CallableProgram>(self)->functions().ptr());
   return 0;
 }
 int ClearProgram(PyObject* self) {
-  if (nb::inst_ready(self)) PyDict_Clear(nb::inst_ptr<Program>(self)->functions().ptr());
+  if (nb::inst_ready(self)) PyDict_Clear(nb::inst_ptr<CallableProgram>(self)->functions().ptr());
   return 0;
 }
 PyType_Slot program_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(TraverseProgram)},
@@ -386,11 +354,12 @@ PyType_Slot program_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse
                                {0, nullptr}};
 
 void BindProgram(nb::module_& m) {
-  nb::class_<Program>(m, "Program", nb::type_slots(program_slots),
-                      "A module that is ready to run. Made by kashi.compile().\n\n"
-                      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
-                      ">>> kashi.compile(m).engine in ('cpu', 'evaluator')\nTrue")
-      .def("run", &Program::Run, nb::arg("arguments"), nb::sig("def run(self, *arguments: object) -> typing.Any"),
+  nb::class_<CallableProgram>(m, "Program", nb::type_slots(program_slots),
+                              "A module that is ready to run. Made by kashi.compile().\n\n"
+                              ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
+                              ">>> kashi.compile(m).engine in ('cpu', 'evaluator')\nTrue")
+      .def("run", &CallableProgram::Run, nb::arg("arguments"),
+           nb::sig("def run(self, *arguments: object) -> typing.Any"),
            "Runs it on one argument for each parameter, an array or a tuple of arrays, and returns the result: an\n"
            "array, or a tuple for a tuple. Dense arguments in row-major order are not copied. Arguments may also be\n"
            "pytrees, whose leaves are the arguments in JAX's order: dicts by their keys, lists, tuples.\n\n"
@@ -400,10 +369,11 @@ void BindProgram(nb::module_& m) {
            ">>> kashi.compile(m).run({'b': np.float32(1), 'a': np.float32(3)})\narray(2., dtype=float32)\n\n"
            "Raises TypeError if an argument does not fit, what a function of a custom call raises, and\n"
            "KeyboardInterrupt: Ctrl-C ends a run of the main thread.")
-      .def("__call__", &Program::Run, nb::arg("arguments"),
+      .def("__call__", &CallableProgram::Run, nb::arg("arguments"),
            nb::sig("def __call__(self, *arguments: object) -> typing.Any"))
       .def(
-          "run_on_devices", &Program::RunOnDevices, nb::arg("arguments_of_devices"), nb::arg("ranks") = nb::none(),
+          "run_on_devices", &CallableProgram::RunOnDevices, nb::arg("arguments_of_devices"),
+          nb::arg("ranks") = nb::none(),
           nb::sig("def run_on_devices(self, arguments_of_devices: object, ranks: Ranks | None = None) -> list"),
           "Runs a program of several devices, each on a thread; they exchange data at collective operations.\n\n"
           "`arguments_of_devices`: for device replica * partitions + partition the list of its arguments. Returns the\n"
@@ -425,7 +395,7 @@ void BindProgram(nb::module_& m) {
           "this\n"
           "rank are read, and only their results are there; the others are None.\n\n"
           "Raises ValueError if there are not as many lists as devices; kashi.Error if devices wait forever.")
-      .def("profile", &Program::Profile, nb::arg("arguments"), nb::arg("runs") = 3,
+      .def("profile", &CallableProgram::Profile, nb::arg("arguments"), nb::arg("runs") = 3,
            "Runs it `runs` times, and says which steps took the time. All but the first run count, if there are "
            "several.\n"
            "`engine`, `runs`, `run_ms`, `between_steps_ms`, and the table `steps`, the longest first: `instruction`,\n"
@@ -440,16 +410,16 @@ void BindProgram(nb::module_& m) {
            ">>> import numpy as np\n"
            ">>> profile = kashi.compile(m).profile(np.ones((64, 64), np.float32), runs=5)\n"
            ">>> [(s['opcode'], s['flops']) for s in profile['steps']]\n[('dot', 524288.0)]")
-      .def_prop_ro("engine", &Program::engine, "'cpu', machine code, or 'evaluator'.");
+      .def_prop_ro("engine", &CallableProgram::engine, "'cpu', machine code, or 'evaluator'.");
 }
 
-enum class Engine { kBest, kCpu, kEvaluator };
-
-Engine EngineOfArgument(nb::handle engine) {
-  if (engine.is_none()) return Engine::kBest;
+std::string EngineOfArgument(nb::handle engine) {
+  if (engine.is_none()) return "auto";
   const std::string name = TextOfArgument(engine, "`engine` is 'cpu', 'evaluator' or None");
-  if (name == "cpu") return Engine::kCpu;
-  if (name == "evaluator") return Engine::kEvaluator;
+  if (name == "cpu" && internal::FindEngine(name) == nullptr) {
+    ThrowValueError(absl::StrCat("engine 'cpu': kashi was built without it: ", internal::AboutCompiledEngine()));
+  }
+  if (name == "cpu" || name == "evaluator") return name;
   ThrowValueError(absl::StrCat("unknown engine `", name, "`; the engines are: cpu evaluator"));
 }
 
@@ -459,21 +429,16 @@ void BindCompile(nb::module_& m) {
   m.def(
       "compile",
       [](nb::handle module, nb::handle custom_calls, nb::handle engine) {
-        const Engine chosen = EngineOfArgument(engine);
+        const std::string chosen = EngineOfArgument(engine);
         const ModuleRef& ref = ModuleOfArgument(module, "compile");
-        auto program = std::make_unique<Program>(*ref.state->module, chosen != Engine::kEvaluator, custom_calls);
-        if (chosen == Engine::kCpu && absl::string_view(program->engine()) != "cpu") {
-          ThrowValueError("engine 'cpu': kashi was built without it, or the program is not partitioned yet");
-        }
-        return program.release();
+        return std::make_unique<CallableProgram>(*ref.state->module, chosen, custom_calls).release();
       },
       nb::arg("module").none(), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
       nb::arg("engine").none() = nb::none(), nb::rv_policy::take_ownership,
       nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE
               " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None) -> Program"),
-      "Compiles a copy of the module for this processor. The evaluator runs it without the compiled engine, and if\n"
-      "it is a program for several devices that is not partitioned yet. `engine`: 'cpu', an error where there is no\n"
-      "machine code, or 'evaluator'.\n\n"
+      "Compiles a copy of the module for this processor. The evaluator runs it where the compiled engine cannot.\n"
+      "`engine`: 'cpu', an error where there is no machine code, or 'evaluator'.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"
@@ -495,7 +460,7 @@ void BindEvaluate(nb::module_& m) {
       "evaluate",
       [](nb::handle module, const nb::args& arguments, nb::handle observer, nb::handle custom_calls) {
         const ModuleRef& ref = ModuleOfArgument(module, "evaluate");
-        return Program(*ref.state->module, false, custom_calls).RunObserved(ref, arguments, observer);
+        return CallableProgram(*ref.state->module, "evaluator", custom_calls).RunObserved(ref, arguments, observer);
       },
       nb::arg("module").none(), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
       nb::arg("custom_calls").none() = nb::none(),
@@ -515,7 +480,8 @@ void BindEvaluate(nb::module_& m) {
   m.def(
       "evaluate_on_devices",
       [](nb::handle module, nb::handle arguments_of_devices, nb::handle custom_calls) {
-        return Program(*ModuleOfArgument(module, "evaluate_on_devices").state->module, false, custom_calls)
+        return CallableProgram(*ModuleOfArgument(module, "evaluate_on_devices").state->module, "evaluator",
+                               custom_calls)
             .RunOnDevices(arguments_of_devices, nb::none());
       },
       nb::arg("module").none(), nb::arg("arguments_of_devices"), nb::kw_only(),
@@ -534,11 +500,7 @@ void BindPrograms(nb::module_& m) {
   BindProgram(m);
   BindCompile(m);
   BindEvaluate(m);
-#ifdef KASHI_HAS_CPU
-  m.attr("HAS_COMPILED_ENGINE") = true;
-#else
-  m.attr("HAS_COMPILED_ENGINE") = false;
-#endif
+  m.attr("HAS_COMPILED_ENGINE") = internal::FindEngine("cpu") != nullptr;
 }
 
 }  // namespace kashi::python

@@ -147,11 +147,11 @@ class Digits {
   int64_t rest_;
 };
 
-Program WriteIn(const Frame& frame, const Form& form, ArgumentKind arguments, uint32_t seed) {
+WrittenProgram WriteIn(const Frame& frame, const Form& form, ArgumentKind arguments, uint32_t seed) {
   return {frame.write(CoreOf(form)), arguments, seed, absl::StrCat(HloOpcodeString(form.opcode), ", ", frame.name)};
 }
-Program WriteIn(const Frame& frame, const Form& producer, const Form& consumer, size_t slot, ArgumentKind arguments,
-                uint32_t seed) {
+WrittenProgram WriteIn(const Frame& frame, const Form& producer, const Form& consumer, size_t slot,
+                       ArgumentKind arguments, uint32_t seed) {
   return {frame.write(CoreOf(producer, consumer, slot)), arguments, seed,
           absl::StrCat(HloOpcodeString(producer.opcode), " -> ", HloOpcodeString(consumer.opcode), "(", slot, "), ",
                        frame.name)};
@@ -176,7 +176,7 @@ Catalogue::Parts Catalogue::PartsOf(ProgramId id) const {
   return parts;
 }
 
-Program Catalogue::Write(ProgramId id) const {
+WrittenProgram Catalogue::Write(ProgramId id) const {
   const uint32_t seed = SeedOf(id.number);
   if (id.kind == ProgramId::kRandom) {
     const auto text = RandomProgram(static_cast<uint32_t>(id.number), /*mixes_types=*/true).Write();
@@ -187,8 +187,8 @@ Program Catalogue::Write(ProgramId id) const {
   return WriteIn(*frame, *producer, *use.form, use.slot, arguments, seed);
 }
 
-std::vector<Program> Catalogue::Simpler(ProgramId id) const {
-  std::vector<Program> programs;
+std::vector<WrittenProgram> Catalogue::Simpler(ProgramId id) const {
+  std::vector<WrittenProgram> programs;
   if (id.kind == ProgramId::kRandom) return programs;
   const uint32_t seed = SeedOf(id.number);
   const auto [arguments, frame, producer, use] = PartsOf(id);
@@ -202,8 +202,9 @@ std::vector<Program> Catalogue::Simpler(ProgramId id) const {
     }
     if (is_last) break;
   }
-  programs.erase(std::remove_if(programs.begin(), programs.end(), [](const Program& p) { return p.text.empty(); }),
-                 programs.end());
+  programs.erase(
+      std::remove_if(programs.begin(), programs.end(), [](const WrittenProgram& p) { return p.text.empty(); }),
+      programs.end());
   return programs;
 }
 

@@ -27,7 +27,7 @@ struct ProgramId {
 std::string ToText(ProgramId id);  // `alone:12`, `pair:345`, `random:6`
 std::optional<ProgramId> ParseProgramId(absl::string_view text);
 
-struct Program {
+struct WrittenProgram {
   std::string text;  // empty: the frame has no place for it
   ArgumentKind arguments;
   uint32_t seed;
@@ -40,9 +40,9 @@ class Catalogue {
 
   int64_t alone_count() const { return static_cast<int64_t>(alone_.size() * Frames().size()) * kKinds; }
   int64_t pair_count() const { return pair_count_; }
-  Program Write(ProgramId id) const;
+  WrittenProgram Write(ProgramId id) const;
   // Programs with a part of this one, the simplest first: the consumer or the producer alone, a simpler frame.
-  std::vector<Program> Simpler(ProgramId id) const;
+  std::vector<WrittenProgram> Simpler(ProgramId id) const;
 
   // A program by lot: first the shape between the two, then producer and consumer by operation, then their forms, so
   // that operations with few forms come as often as those with many.

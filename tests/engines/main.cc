@@ -112,7 +112,7 @@ void WriteFile(const std::string& path, const std::string& bytes) {
 }
 
 // The program and its arguments as files: out/pair-12.hlo, out/pair-12.0.npy …
-void KeepFinding(const Program& program, const std::string& what, const std::string& base) {
+void KeepFinding(const WrittenProgram& program, const std::string& what, const std::string& base) {
   WriteFile(base + ".hlo", absl::StrCat("// ", program.name, ": ", what, "\n", program.text));
   const auto module = ReadVerified(program.text);
   if (!module.ok()) return;
@@ -127,15 +127,15 @@ void KeepFinding(const Program& program, const std::string& what, const std::str
 constexpr char kNotCompared[] = "not compared", kNoPlace[] = "no place";
 
 // "" if the engines agree; else how they differ, or why nothing was compared.
-std::string Tell(const Program& program) {
+std::string Tell(const WrittenProgram& program) {
   if (program.text.empty()) return kNoPlace;
   const Verdict verdict = RunTrial(program.text, program.arguments, program.seed);
   return verdict.kind == Verdict::kSame ? "" : verdict.kind == Verdict::kNotCompared ? kNotCompared : verdict.detail;
 }
 
 // Replaces a program that differs by the simplest one that differs, too.
-void Simplify(const Catalogue& catalogue, ProgramId id, Program* program, std::string* what) {
-  const std::vector<Program> simpler = catalogue.Simpler(id);
+void Simplify(const Catalogue& catalogue, ProgramId id, WrittenProgram* program, std::string* what) {
+  const std::vector<WrittenProgram> simpler = catalogue.Simpler(id);
   WorkerPool pool;
   pool.jobs = static_cast<int64_t>(simpler.size());
   pool.work = [&](int64_t job) { return Tell(simpler[static_cast<size_t>(job)]); };
@@ -183,7 +183,7 @@ class Findings {
   }
   void Add(ProgramId id, std::string what) {
     ++found_;
-    Program program = catalogue_.Write(id);
+    WrittenProgram program = catalogue_.Write(id);
     std::printf("%s (%s): %s\n", ToText(id).c_str(), program.name.c_str(), what.c_str());
     Simplify(catalogue_, id, &program, &what);
     if (settings_.out.empty()) {
@@ -204,7 +204,7 @@ class Findings {
 
 // Prints one program and what comes of it.
 int RunOne(const Catalogue& catalogue, const Settings& settings) {
-  const Program program = catalogue.Write(*settings.one);
+  const WrittenProgram program = catalogue.Write(*settings.one);
   std::printf("%s\n%s", program.name.c_str(), program.text.c_str());
   std::fflush(stdout);
   const std::string told = Tell(program);

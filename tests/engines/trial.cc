@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/cpu/executable.h"
+#include "kashi/engine/program.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "tests/engines/comparison.h"
 #include "tests/engines/form.h"
@@ -81,10 +81,10 @@ bool LooksAtComputedNaNs(const HloModule& module, const std::vector<Literal>& ar
   return HloEvaluator(options).Evaluate(module, absl::MakeConstSpan(arguments)).ok() && looks;
 }
 
-absl::StatusOr<Literal> RunByCopies(const Executable& executable, const std::vector<Literal>& arguments) {
+absl::StatusOr<Literal> RunByCopies(const Program& program, const std::vector<Literal>& arguments) {
   std::vector<const Literal*> pointers;
   for (const Literal& argument : arguments) pointers.push_back(&argument);
-  return executable.Execute(pointers);
+  return program.Execute(pointers);
 }
 
 bool CanRunOnMemory(const Shape& result) {
@@ -94,8 +94,7 @@ bool CanRunOnMemory(const Shape& result) {
                                  }).ok();
 }
 
-absl::StatusOr<Literal> RunOnMemory(const Executable& executable, const std::vector<Literal>& arguments,
-                                    const Shape& shape) {
+absl::StatusOr<Literal> RunOnMemory(const Program& program, const std::vector<Literal>& arguments, const Shape& shape) {
   std::vector<GuardedBlock> blocks;
   std::vector<const void*> inputs;
   for (const Literal& argument : arguments) {
@@ -115,7 +114,7 @@ absl::StatusOr<Literal> RunOnMemory(const Executable& executable, const std::vec
     places.push_back(index);
     outputs.push_back(results.back().data());
   });
-  KASHI_RETURN_IF_ERROR(executable.ExecuteOnMemory(inputs, outputs));
+  KASHI_RETURN_IF_ERROR(program.ExecuteOnMemory(inputs, outputs));
   for (size_t i = 0; i < places.size(); ++i) {
     const int64_t bytes = result.size_bytes(places[i]);
     if (bytes > 0) std::memcpy(result.untyped_data(places[i]), results[i].data(), static_cast<size_t>(bytes));
@@ -128,13 +127,15 @@ absl::StatusOr<Literal> RunOnMemory(const Executable& executable, const std::vec
 Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments) {
   const absl::StatusOr<Literal> expected = Evaluate(module, arguments);
   if (!expected.ok()) return {Verdict::kNotCompared, std::string(expected.status().message())};
-  const auto executable = Executable::Compile(module);
-  if (!executable.ok()) return {Verdict::kDiffers, absl::StrCat("does not compile: ", executable.status().ToString())};
+  CompileOptions options;
+  options.engine = "cpu";
+  const auto program = Program::Compile(module, options);
+  if (!program.ok()) return {Verdict::kDiffers, absl::StrCat("does not compile: ", program.status().ToString())};
   const Exactness exactness = ExactnessOf(module);
   for (bool on_memory : {false, true}) {
     if (on_memory && !CanRunOnMemory(expected->shape())) break;
     const absl::StatusOr<Literal> actual =
-        on_memory ? RunOnMemory(**executable, arguments, expected->shape()) : RunByCopies(**executable, arguments);
+        on_memory ? RunOnMemory(**program, arguments, expected->shape()) : RunByCopies(**program, arguments);
     const absl::string_view door = on_memory ? "on the caller's memory: " : "";
     if (!actual.ok()) return {Verdict::kDiffers, absl::StrCat(door, "does not run: ", actual.status().ToString())};
     if (DescribeDifference(*expected, *actual, exactness, {}).empty()) continue;

@@ -3,17 +3,17 @@
 #include <memory>
 #include <vector>
 
-#include "kashi/cpu/executable.h"
+#include "kashi/engine/program.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
 namespace {
 
 absl::Status Compile(const kashi::HloModule& module) {
-  absl::StatusOr<std::unique_ptr<kashi::Executable>> executable = kashi::Executable::Compile(module);
-  if (!executable.ok()) return executable.status();
+  absl::StatusOr<std::unique_ptr<kashi::Program>> program = kashi::Program::Compile(module);
+  if (!program.ok()) return program.status();
   const std::vector<float> x = {1, 2, 3, 4};
   std::vector<float> y(4);
-  const absl::Status status = (*executable)->ExecuteOnMemory({x.data()}, {y.data()});
+  const absl::Status status = (*program)->ExecuteOnMemory({x.data()}, {y.data()});
   std::printf("%g %g %g %g\n", y[0], y[1], y[2], y[3]);  // 2 5 10 17
   return status;
 }

@@ -18,14 +18,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/program.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/mpi/mpi_ranks.h"
 #include "tests/mpi/random_collectives.h"
-#ifdef KASHI_HAS_CPU
-#include "kashi/cpu/executable.h"
-#endif
 
 namespace kashi::testing {
 namespace {
@@ -56,18 +54,15 @@ Trial MakeTrial(uint64_t seed) {
   return trial;
 }
 
-absl::StatusOr<std::vector<Literal>> RunTrial([[maybe_unused]] const Trial& trial, const HloModule& module,
+absl::StatusOr<std::vector<Literal>> RunTrial(const Trial& trial, const HloModule& module,
                                               std::vector<std::vector<Literal>> arguments, MpiRanks* ranks) {
-  EvaluationOptions options;
-#ifdef KASHI_HAS_CPU
   if (trial.compiled) {
-    KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, Executable::Compile(module));
-    options.fabric = ranks == nullptr ? nullptr : ranks->fabric();
-    return executable->ExecuteOnDevices(std::move(arguments), options);
+    KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, Program::Compile(module));
+    return ranks == nullptr ? program->ExecuteOnDevices(std::move(arguments))
+                            : ranks->RunOnDevices(*program, std::move(arguments));
   }
-#endif
-  return ranks == nullptr ? RunOnDevices(module, std::move(arguments), options)
-                          : ranks->RunOnDevices(module, std::move(arguments), options);
+  return ranks == nullptr ? RunOnDevices(module, std::move(arguments))
+                          : ranks->RunOnDevices(module, std::move(arguments));
 }
 
 std::vector<std::vector<Literal>> Copy(const std::vector<std::vector<Literal>>& arguments) {

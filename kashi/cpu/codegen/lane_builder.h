@@ -20,7 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape.h"
-#include "kashi/cpu/compile_options.h"
+#include "kashi/engine/compile_options.h"
 
 namespace kashi::internal {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kashi/cpu/compile_options.h"
 #include "kashi/cpu/jit.h"
+#include "kashi/engine/compile_options.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {

@@ -18,10 +18,10 @@ struct Part {
   double seconds = 0;
   std::vector<float> arguments = std::vector<float>(kBlock), results = std::vector<float>(kBlock);
 
-  void Run(const Executable& executable, const FunctionOfF32& function, int64_t block) {
+  void Run(const Program& program, const FunctionOfF32& function, int64_t block) {
     for (int64_t i = 0; i < kBlock; ++i) arguments[i] = FloatOfBits(static_cast<uint32_t>(block * kBlock + i));
     const auto begin = std::chrono::steady_clock::now();
-    benchmark::DoNotOptimize(executable.ExecuteOnMemory({arguments.data()}, {results.data()}).ok());
+    benchmark::DoNotOptimize(program.ExecuteOnMemory({arguments.data()}, {results.data()}).ok());
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     worst.Add(arguments, results, function, /*flush_denormals=*/false);
   }
@@ -29,10 +29,10 @@ struct Part {
 
 void BM_AllArguments(benchmark::State& state) {
   const FunctionOfF32& function = FunctionsOfF32()[state.range(0)];
-  const auto executable = CompileFunction(function, kBlock, /*flush_denormals=*/false);
+  const auto program = CompileFunction(function, kBlock, /*flush_denormals=*/false);
   Part part;
   for (auto _ : state) {
-    for (int64_t block = 0; block < kBlocks; ++block) part.Run(*executable, function, block);
+    for (int64_t block = 0; block < kBlocks; ++block) part.Run(*program, function, block);
   }
   state.SetLabel(function.opcode);
   state.counters["worst_ulp"] = part.worst.ulp;

@@ -26,8 +26,8 @@ TEST_P(VectorMathTest, IsCloseToTheExactValue) {
   }
   std::vector<float> results(arguments.size());
   for (const FunctionOfF32& function : FunctionsOfF32()) {
-    const auto executable = CompileFunction(function, arguments.size(), GetParam());
-    ASSERT_TRUE(executable->ExecuteOnMemory({arguments.data()}, {results.data()}).ok());
+    const auto program = CompileFunction(function, arguments.size(), GetParam());
+    ASSERT_TRUE(program->ExecuteOnMemory({arguments.data()}, {results.data()}).ok());
     WorstError worst;
     worst.Add(arguments, results, function, GetParam());
     EXPECT_LE(worst.ulp, function.most_ulp) << function.opcode << " of " << worst.at;

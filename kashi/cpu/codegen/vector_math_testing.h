@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "kashi/cpu/executable.h"
+#include "kashi/engine/program.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi::internal {
@@ -87,7 +87,7 @@ struct WorstError {
 };
 
 // f32[count] -> f32[count].
-inline std::unique_ptr<Executable> CompileFunction(const FunctionOfF32& function, size_t count, bool flush_denormals) {
+inline std::unique_ptr<Program> CompileFunction(const FunctionOfF32& function, size_t count, bool flush_denormals) {
   CompileOptions options;
   options.numbers.flush_denormals = flush_denormals;
   const std::string array = absl::StrCat("f32[", count, "]");
@@ -95,7 +95,7 @@ inline std::unique_ptr<Executable> CompileFunction(const FunctionOfF32& function
       ParseAndReturnUnverifiedModule(absl::StrCat("HloModule m\nENTRY e { x = ", array,
                                                   " parameter(0) ROOT r = ", array, " ", function.opcode, "(x) }"))
           .value();
-  return Executable::Compile(*module, options).value();
+  return Program::Compile(*module, options).value();
 }
 
 }  // namespace kashi::internal

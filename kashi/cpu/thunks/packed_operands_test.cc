@@ -117,12 +117,10 @@ TEST(PackedOperandsTest, ProgramsGiveWhatTheEvaluatorGives) {
     const auto program = CompiledProgram::Compile(**module);
     ASSERT_TRUE(program.ok()) << program.status();
     EXPECT_GE((*program)->thunk_program_count(), 1);
-    EvaluationOptions options;
-    options.compiled = program->get();
     std::vector<Literal> arguments = RandomArguments(**module);
     for (int run = 0; run < 2; ++run) {
       const auto expected = HloEvaluator().Evaluate(**module, arguments);
-      const auto actual = HloEvaluator(options).Evaluate((*program)->module(), arguments);
+      const auto actual = RunProgram(**program, arguments);
       ASSERT_TRUE(expected.ok() && actual.ok()) << expected.status() << actual.status();
       const absl::Status same = literal_comparison::Near(*expected, *actual, ErrorSpec(1e-4, 1e-4));
       EXPECT_TRUE(same.ok()) << same;

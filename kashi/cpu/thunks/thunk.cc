@@ -34,7 +34,7 @@ absl::Status ThunkSequence::RunStep(const Step& step, int64_t begin, const Thunk
   KASHI_RETURN_IF_ERROR(frame.run.CheckStopped());  // else the result may be unfinished
   const KeepDenormals keep;
   const Value result = BorrowLeaves(step.instruction->shape(), &next);
-  return frame.run.options().checker->Compare(*step.instruction, std::move(operands), result, frame.run);
+  return frame.run.hooks().checker->Compare(*step.instruction, std::move(operands), result, frame.run);
 }
 
 absl::Status ThunkSequence::RunObserved(const ThunkFrame& frame) const {

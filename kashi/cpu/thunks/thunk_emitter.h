@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
-#include "kashi/cpu/compile_options.h"
 #include "kashi/cpu/thunks/thunk_program.h"
+#include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"

@@ -41,10 +41,10 @@ ENTRY e {
   ASSERT_TRUE(program.ok()) << program.status();
   ASSERT_EQ((*program)->thunk_program_count(), 1);
   StepProfile profile;
-  EvaluationOptions options;
-  options.profile = &profile;
-  options.compiled = program->get();
-  EvaluationRun run(options);
+  RunHooks hooks;
+  hooks.profile = &profile;
+  hooks.compiled = program->get();
+  EvaluationRun run({}, hooks);
   const HloComputation& entry = *(*program)->module().entry_computation();
   absl::StatusOr<Value> p = run.MakeArray(F32, {100, 100});
   ASSERT_TRUE(p.ok());

@@ -186,7 +186,7 @@ absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, abs
   SetArrays(arguments, results, frame.get());
   {
     const FlushDenormals flush(parts_.flush_denormals);
-    const bool is_compared = run.options().checker != nullptr;
+    const bool is_compared = run.hooks().checker != nullptr;
     const bool is_observed = run.step_clock() != nullptr || HasGuardPages() || is_compared;
     const std::vector<void*> leaves = is_compared ? LeavesOf(*frame, arguments, results) : std::vector<void*>();
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));

@@ -279,15 +279,12 @@ TEST(ThunkProgramTest, EndlessLoopsEnd) {
   const auto program = CompiledProgram::Compile(**module);
   ASSERT_TRUE(program.ok());
   EvaluationOptions options;
-  options.compiled = program->get();
   options.max_loop_iterations = 1000;
-  const absl::StatusOr<Literal> result =
-      HloEvaluator(options).Evaluate((*program)->module(), RandomArguments(**module));
+  const absl::StatusOr<Literal> result = RunProgram(**program, RandomArguments(**module), options);
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument) << result.status();
   options.max_loop_iterations = -1;
   options.max_work = 1 << 20;
-  const absl::StatusOr<Literal> costly =
-      HloEvaluator(options).Evaluate((*program)->module(), RandomArguments(**module));
+  const absl::StatusOr<Literal> costly = RunProgram(**program, RandomArguments(**module), options);
   EXPECT_EQ(costly.status().code(), absl::StatusCode::kResourceExhausted) << costly.status();
 }
 

@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "kashi/cpu/executable.h"
+#include "kashi/engine/program.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
@@ -18,26 +18,26 @@ constexpr char kThreeOperations[] =
 
 void BM_Compile(benchmark::State& state, const char* text) {
   const auto module = ParseAndReturnUnverifiedModule(text).value();
-  for (auto _ : state) benchmark::DoNotOptimize(Executable::Compile(*module).value());
+  for (auto _ : state) benchmark::DoNotOptimize(Program::Compile(*module).value());
 }
 BENCHMARK_CAPTURE(BM_Compile, add, kAdd);
 BENCHMARK_CAPTURE(BM_Compile, three_operations, kThreeOperations);
 
 void BM_ExecuteOnMemory(benchmark::State& state, const char* text, int64_t elements) {
-  const auto executable = Executable::Compile(*ParseAndReturnUnverifiedModule(text).value()).value();
+  const auto program = Program::Compile(*ParseAndReturnUnverifiedModule(text).value()).value();
   const std::vector<float> x(elements, 1), y(elements, 2);
   std::vector<float> result(elements);
   const void* const arguments[] = {x.data(), y.data()};
   void* const results[] = {result.data()};
-  for (auto _ : state) benchmark::DoNotOptimize(executable->ExecuteOnMemory(arguments, results).ok());
+  for (auto _ : state) benchmark::DoNotOptimize(program->ExecuteOnMemory(arguments, results).ok());
 }
 BENCHMARK_CAPTURE(BM_ExecuteOnMemory, add, kAdd, 4);
 BENCHMARK_CAPTURE(BM_ExecuteOnMemory, three_operations, kThreeOperations, 1024);
 
 void BM_ExecuteLiterals(benchmark::State& state) {
-  const auto executable = Executable::Compile(*ParseAndReturnUnverifiedModule(kAdd).value()).value();
+  const auto program = Program::Compile(*ParseAndReturnUnverifiedModule(kAdd).value()).value();
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3, 4});
-  for (auto _ : state) benchmark::DoNotOptimize(executable->Execute({&x, &x}).value());
+  for (auto _ : state) benchmark::DoNotOptimize(program->Execute({&x, &x}).value());
 }
 BENCHMARK(BM_ExecuteLiterals);
 

@@ -1,4 +1,4 @@
-#include "kashi/cpu/executable.h"
+#include "kashi/engine/program.h"
 
 #include <atomic>
 #include <cstdint>
@@ -13,8 +13,10 @@
 namespace kashi::internal {
 namespace {
 
-std::unique_ptr<Executable> MakeExecutable(absl::string_view text) {
-  return Executable::Compile(*ReadVerified(text).value()).value();
+std::unique_ptr<Program> MakeProgram(absl::string_view text) {
+  CompileOptions options;
+  options.engine = "cpu";
+  return Program::Compile(*ReadVerified(text).value(), options).value();
 }
 
 // Also a result that is an argument, and one that is a constant.
@@ -23,42 +25,42 @@ constexpr char kSmall[] = R"(ENTRY e {
   y1 = s32[] get-tuple-element(y), index=1  c = s32[2] constant({7, 8})  a = f32[3] add(x, y0)  n = f32[3] negate(a)
   inner = (s32[], s32[2]) tuple(y1, c)  ROOT r = (f32[3], (s32[], s32[2])) tuple(n, inner) })";
 
-TEST(ExecutableTest, LiteralsValuesAndMemory) {
-  const auto executable = MakeExecutable(kSmall);
+TEST(ProgramTest, LiteralsValuesAndMemory) {
+  const auto program = MakeProgram(kSmall);
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
   const Literal y =
       LiteralUtil::MakeTupleFromSlices({LiteralUtil::CreateR1<float>({10, 20, 30}), LiteralUtil::CreateR0<int32_t>(5)});
   const Literal expected = HloEvaluator().Evaluate(*ReadVerified(kSmall).value(), {&x, &y}).value();
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(executable->Execute({&x, &y}).value(), expected);
-  EXPECT_EQ(executable->Execute({&x, &y}, EvaluationOptions()).value(), expected);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(program->Execute({&x, &y}).value(), expected);
+  EXPECT_EQ(program->Execute({&x, &y}, EvaluationOptions()).value(), expected);
 
   const std::vector<float> x0 = {1, 2, 3}, y0 = {10, 20, 30};
   const int32_t y1 = 5;
   std::vector<float> r0(3);
   std::vector<int32_t> r1(1), r2(2);
-  ASSERT_TRUE(executable->ExecuteOnMemory({x0.data(), y0.data(), &y1}, {r0.data(), r1.data(), r2.data()}).ok());
+  ASSERT_TRUE(program->ExecuteOnMemory({x0.data(), y0.data(), &y1}, {r0.data(), r1.data(), r2.data()}).ok());
   EXPECT_EQ(r0, std::vector<float>({-11, -22, -33}));
   EXPECT_EQ(r1, std::vector<int32_t>({5}));
   EXPECT_EQ(r2, std::vector<int32_t>({7, 8}));
 }
 
-TEST(ExecutableTest, RefusesWrongArguments) {
-  const auto executable = MakeExecutable(kSmall);
+TEST(ProgramTest, RefusesWrongArguments) {
+  const auto program = MakeProgram(kSmall);
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
-  EXPECT_EQ(executable->Execute({&x}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(executable->Execute({&x, &x}).status().code(), absl::StatusCode::kInvalidArgument);
-  const absl::Status status = executable->ExecuteOnMemory({nullptr}, {nullptr});
+  EXPECT_EQ(program->Execute({&x}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(program->Execute({&x, &x}).status().code(), absl::StatusCode::kInvalidArgument);
+  const absl::Status status = program->ExecuteOnMemory({nullptr}, {nullptr});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(absl::StrContains(status.message(), "3 arrays in its arguments and 3 in its result; got 1 and 1"));
-  EXPECT_EQ(MakeExecutable("ENTRY e { t = token[] after-all() ROOT r = (token[]) tuple(t) }")
+  EXPECT_EQ(MakeProgram("ENTRY e { t = token[] after-all() ROOT r = (token[]) tuple(t) }")
                 ->ExecuteOnMemory({}, {nullptr})
                 .code(),
             absl::StatusCode::kInvalidArgument);
 }
 
 // The loop updates x in place; the caller's memory of x stays as it is.
-TEST(ExecutableTest, MemoryOfArgumentsIsOnlyRead) {
-  const auto executable = MakeExecutable(R"(
+TEST(ProgramTest, MemoryOfArgumentsIsOnlyRead) {
+  const auto program = MakeProgram(R"(
     c { s = (s32[], f32[100]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(3)
       ROOT r = pred[] compare(i, n), direction=LT }
     b { s = (s32[], f32[100]) parameter(0) i = s32[] get-tuple-element(s), index=0 one = s32[] constant(1)
@@ -69,26 +71,26 @@ TEST(ExecutableTest, MemoryOfArgumentsIsOnlyRead) {
   const std::vector<float> x(100, 2);
   std::vector<float> result(100);
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(executable->ExecuteOnMemory({x.data()}, {result.data()}).ok());
+    ASSERT_TRUE(program->ExecuteOnMemory({x.data()}, {result.data()}).ok());
     EXPECT_EQ(result, std::vector<float>(100, 16));
     EXPECT_EQ(x, std::vector<float>(100, 2));
   }
 }
 
 // A program too large for thunks.
-TEST(ExecutableTest, LargeArraysOnMemory) {
-  const auto executable = MakeExecutable(R"(
+TEST(ProgramTest, LargeArraysOnMemory) {
+  const auto program = MakeProgram(R"(
     lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }
     ENTRY e { x = f32[1000000] parameter(0) s = f32[1000000] sort(x), dimensions={0}, to_apply=lt
       ROOT r = f32[1000000] negate(s) })");
   std::vector<float> x(1000000), result(1000000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1000000);
-  ASSERT_TRUE(executable->ExecuteOnMemory({x.data()}, {result.data()}).ok());
+  ASSERT_TRUE(program->ExecuteOnMemory({x.data()}, {result.data()}).ok());
   for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(result[i], -static_cast<float>(i));
 }
 
-TEST(ExecutableTest, ManyThreadsAtOnce) {
-  const auto executable = MakeExecutable(kSmall);
+TEST(ProgramTest, ManyThreadsAtOnce) {
+  const auto program = MakeProgram(kSmall);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
@@ -97,7 +99,7 @@ TEST(ExecutableTest, ManyThreadsAtOnce) {
       for (int i = 0; i < 1000; ++i) {
         std::vector<float> r0(3);
         int32_t r1 = 0, r2[2] = {};
-        ASSERT_TRUE(executable->ExecuteOnMemory({x.data(), y.data(), &y1}, {r0.data(), &r1, r2}).ok());
+        ASSERT_TRUE(program->ExecuteOnMemory({x.data(), y.data(), &y1}, {r0.data(), &r1, r2}).ok());
         ASSERT_EQ(r0[0], -1.0f - static_cast<float>(t));
         ASSERT_EQ(r1, t);
       }
@@ -106,54 +108,54 @@ TEST(ExecutableTest, ManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(ExecutableTest, Asynchronous) {
-  const auto executable = MakeExecutable("ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] exponential(x) }");
+TEST(ProgramTest, Asynchronous) {
+  const auto program = MakeProgram("ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] exponential(x) }");
   const Literal x = LiteralUtil::CreateR1<float>({0, 1, 2, 3});
-  const Literal expected = executable->Execute({&x}).value();
+  const Literal expected = program->Execute({&x}).value();
   std::vector<std::future<absl::StatusOr<Value>>> futures;
   for (int i = 0; i < 4; ++i) {
     futures.push_back(
-        executable->ExecuteValuesAsync({Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value()}));
+        program->ExecuteValuesAsync({Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value()}));
   }
   for (auto& future : futures) EXPECT_EQ(future.get().value().ToLiteral(expected.shape()).value(), expected);
 }
 
 // An argument that nobody else holds is donated: the result is in its memory.
-TEST(ExecutableTest, DonatedArguments) {
-  const auto executable = MakeExecutable(
+TEST(ProgramTest, DonatedArguments) {
+  const auto program = MakeProgram(
       "ENTRY e { x = f32[1000] parameter(0) e = f32[1000] exponential(x) ROOT r = f32[1000] negate(e) }");
   const auto budget = std::make_shared<MemoryBudget>(0);
   Value x = Value::MakeArray(MakeDenseShape(F32, {1000}), budget).value();
   for (float& number : x.mutable_data<float>()) number = 0;
   const void* const memory = x.untyped_data();
   std::vector<Value> kept = {x};
-  const Value result = executable->ExecuteValues(kept).value();
+  const Value result = program->ExecuteValues(kept).value();
   EXPECT_NE(result.untyped_data(), memory);
   EXPECT_EQ(x.data<float>()[0], 0.0f);
   kept.clear();
   std::vector<Value> donated;
   donated.push_back(std::move(x));
-  EXPECT_EQ(executable->ExecuteValues(std::move(donated)).value().data<float>()[999], -1.0f);
+  EXPECT_EQ(program->ExecuteValues(std::move(donated)).value().data<float>()[999], -1.0f);
 }
 
-TEST(ExecutableTest, ValuesWithOptions) {
-  const auto executable = MakeExecutable(R"(ENTRY e {
+TEST(ProgramTest, ValuesWithOptions) {
+  const auto program = MakeProgram(R"(ENTRY e {
   x = f32[3] parameter(0)  n = f32[3] negate(x)
   ROOT c = f32[3] custom-call(n), custom_call_target="mine" })");
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, 3});
   const Value argument = Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value();
-  EXPECT_EQ(executable->ExecuteValues({argument}).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(program->ExecuteValues({argument}).status().code(), absl::StatusCode::kUnimplemented);
   EvaluationOptions options;
   options.custom_call_handler = [](const HloInstruction&, absl::Span<const Literal* const> operands) {
     return operands[0]->Clone();
   };
-  const Value result = executable->ExecuteValues({argument}, options).value();
+  const Value result = program->ExecuteValues({argument}, options).value();
   EXPECT_EQ(result.ToLiteral(x.shape()).value(), LiteralUtil::CreateR1<float>({-1, -2, -3}));
 }
 
 // A flag ends the calls that were given it, and no others, also when it was set during an earlier one.
-TEST(ExecutableTest, CallsEndWhenTheirFlagIsSet) {
-  const auto executable = MakeExecutable(R"(
+TEST(ProgramTest, CallsEndWhenTheirFlagIsSet) {
+  const auto program = MakeProgram(R"(
 body { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0
   x = f32[] get-tuple-element(s), index=1  one = s32[] constant(1)  n = s32[] add(i, one)  c = f32[] cosine(x)
   ROOT r = (s32[], f32[]) tuple(n, c) }
@@ -170,34 +172,34 @@ ENTRY e { i = s32[] parameter(0)  x = f32[] parameter(1)  s = (s32[], f32[]) tup
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     cancelled = true;
   });
-  const absl::Status ended = executable->ExecuteOnMemory({&endless, &x}, {&i, &y}, &cancelled);
+  const absl::Status ended = program->ExecuteOnMemory({&endless, &x}, {&i, &y}, &cancelled);
   canceller.join();
   EXPECT_EQ(ended.code(), absl::StatusCode::kCancelled) << ended;
-  EXPECT_TRUE(executable->ExecuteOnMemory({&at_once, &x}, {&i, &y}).ok());
+  EXPECT_TRUE(program->ExecuteOnMemory({&at_once, &x}, {&i, &y}).ok());
   EXPECT_EQ(i, -1);
   const auto budget = std::make_shared<MemoryBudget>(0);
   const std::vector<Value> values = {Value::FromLiteral(LiteralUtil::CreateR0<int32_t>(-1), budget).value(),
                                      Value::FromLiteral(LiteralUtil::CreateR0<float>(1), budget).value()};
-  EXPECT_EQ(executable->ExecuteValues(values, &cancelled).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(program->ExecuteValues(values, &cancelled).status().code(), absl::StatusCode::kCancelled);
   cancelled = false;
-  EXPECT_TRUE(executable->ExecuteValues(values, &cancelled).ok());
+  EXPECT_TRUE(program->ExecuteValues(values, &cancelled).ok());
 }
 
-TEST(ExecutableTest, EachCallBeginsWithTheSeed) {
-  const auto executable = MakeExecutable(
+TEST(ProgramTest, EachCallBeginsWithTheSeed) {
+  const auto program = MakeProgram(
       "ENTRY e { a = f32[] constant(0) b = f32[] constant(1) ROOT r = f32[10] rng(a, b), distribution=rng_uniform }");
-  EXPECT_EQ(executable->Execute({}).value(), executable->Execute({}).value());
+  EXPECT_EQ(program->Execute({}).value(), program->Execute({}).value());
 }
 
-TEST(ExecutableTest, SeveralDevices) {
-  const auto executable = MakeExecutable(R"(HloModule m, replica_count=2
+TEST(ProgramTest, SeveralDevices) {
+  const auto program = MakeProgram(R"(HloModule m, replica_count=2
     add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
     ENTRY e { x = f32[4] parameter(0) s = f32[4] all-reduce(x), replica_groups={}, to_apply=add
       ROOT r = f32[4] negate(s) })");
   std::vector<std::vector<Literal>> arguments(2);
   arguments[0].push_back(LiteralUtil::CreateR1<float>({1, 2, 3, 4}));
   arguments[1].push_back(LiteralUtil::CreateR1<float>({10, 20, 30, 40}));
-  const std::vector<Literal> results = executable->ExecuteOnDevices(std::move(arguments)).value();
+  const std::vector<Literal> results = program->ExecuteOnDevices(std::move(arguments)).value();
   ASSERT_EQ(results.size(), 2);
   for (const Literal& result : results) {
     EXPECT_EQ(result, LiteralUtil::CreateR1<float>({-11, -22, -33, -44}));

@@ -1,0 +1,66 @@
+#include "kashi/engine/buffer.h"
+
+#include <cstring>
+#include <utility>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/engine/buffer_state.h"
+#include "kashi/engine/dense_copy.h"
+
+namespace kashi {
+
+using internal::BufferElements;
+using internal::BufferState;
+namespace {
+
+// The elements of a buffer, when they are there.
+absl::StatusOr<Value> AwaitValue(BufferState& state) {
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<BufferElements> elements, state.Elements());
+  KASHI_RETURN_IF_ERROR(elements->ready.Await());
+  return elements->value;
+}
+
+}  // namespace
+
+Buffer::Buffer(MemorySpace& memory_space, std::shared_ptr<BufferState> state)
+    : memory_space_(memory_space), state_(std::move(state)) {}
+Buffer::~Buffer() { Delete(); }
+
+const Shape& Buffer::shape() const { return state_->shape; }
+int64_t Buffer::size_bytes() const { return internal::BufferBytes(state_->shape); }
+Event Buffer::ready() const { return state_->ready; }
+void Buffer::Delete() { state_->Take(); }
+bool Buffer::is_deleted() const { return !state_->Elements().ok(); }
+
+absl::StatusOr<Literal> Buffer::ToLiteral() const {
+  KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
+  return value.ToLiteral(state_->shape);
+}
+
+absl::Status Buffer::CopyToHost(void* target, const Placement& placement) const {
+  if (!shape().IsArray()) return InvalidArgument("a %s has no elements", ShapeUtil::HumanString(shape()));
+  KASHI_ASSIGN_OR_RETURN(const internal::DenseCopy copy, internal::DenseCopy::Out(shape(), placement));
+  KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
+  copy.Run(value.untyped_data(), target);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Buffer::ExternalReference> Buffer::AcquireExternalReference() const {
+  if (!shape().IsArray()) return InvalidArgument("a %s has no elements", ShapeUtil::HumanString(shape()));
+  KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
+  ExternalReference reference;
+  reference.holder_ = std::make_shared<const Value>(value);
+  reference.data_ = value.untyped_data();
+  return reference;
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Buffer::CopyTo(MemorySpace& memory_space) const {
+  if (&memory_space.device().client() != &device().client()) {
+    return InvalidArgument("%s is of another client", memory_space.ToString());
+  }
+  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<BufferElements> elements, state_->Elements());
+  return std::make_unique<Buffer>(memory_space, std::make_shared<BufferState>(shape(), std::move(elements)));
+}
+
+}  // namespace kashi

@@ -1,0 +1,84 @@
+// Buffer: an array, or a token, on a device. Its elements may be on their way: a program computes them.
+//
+//   auto x = client->BufferFromHost(data, Placement::OfLayout(shape).value(), HostBufferUse::kCopy).value();
+//   std::vector<std::unique_ptr<Buffer>> results = …;                      // LoadedProgram::Execute
+//   Literal y = results[0]->ToLiteral().value();                           // waits
+//
+// Elements are dense and row-major on the device, one native element each (kashi/array/types.h). Other layouts, tiled
+// ones too, and byte strides are the business of the way in and of the way out (kashi/relayout).
+#ifndef KASHI_ENGINE_BUFFER_H_
+#define KASHI_ENGINE_BUFFER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kashi/array/shape.h"
+#include "kashi/engine/event.h"
+#include "kashi/engine/local_device.h"
+#include "kashi/literal/literal.h"
+#include "kashi/relayout/placement.h"
+
+namespace kashi {
+
+namespace internal {
+struct BufferState;
+}  // namespace internal
+
+// Thread-safe, except for its destructor.
+class Buffer {
+ public:
+  // Holds the memory of a buffer, and keeps programs from writing to it.
+  class ExternalReference {
+   public:
+    const void* data() const { return data_; }
+
+   private:
+    friend class Buffer;
+    std::shared_ptr<const void> holder_;
+    const void* data_ = nullptr;
+  };
+
+  // Made by Client and LoadedProgram.
+  Buffer(MemorySpace& memory_space, std::shared_ptr<internal::BufferState> state);
+  // Deletes it.
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  // With the default layout. It stays known after the buffer was deleted.
+  const Shape& shape() const;
+  // Bytes of the elements on the device.
+  int64_t size_bytes() const;
+  LocalDevice& device() const { return memory_space_.device(); }
+  MemorySpace& memory_space() const { return memory_space_; }
+
+  // When the elements are there, or the error of the program that should have made them.
+  Event ready() const;
+
+  // Nobody can use it any more, though programs that were given it go on. The memory is freed after them and after the
+  // external references. Programs that take the buffer by donation delete it, too.
+  void Delete();
+  bool is_deleted() const;
+
+  // The elements. These functions wait; INVALID_ARGUMENT if the buffer was deleted before the call, or else the error
+  // of `ready`. CopyToHost: to any place of the same type and sizes; `target` has the bytes that the placement needs.
+  absl::StatusOr<Literal> ToLiteral() const;
+  absl::Status CopyToHost(void* target, const Placement& placement) const;
+  absl::StatusOr<ExternalReference> AcquireExternalReference() const;
+
+  // A buffer in this memory space, of the same client. Both share the memory, which nobody writes to while both live.
+  // It need not be ready. INVALID_ARGUMENT if this one was deleted.
+  absl::StatusOr<std::unique_ptr<Buffer>> CopyTo(MemorySpace& memory_space) const;
+
+ private:
+  friend class LoadedProgram;
+
+  MemorySpace& memory_space_;
+  const std::shared_ptr<internal::BufferState> state_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ENGINE_BUFFER_H_

@@ -1,0 +1,53 @@
+// The state of a buffer, which the programs that read or compute it share with its handle.
+#ifndef KASHI_ENGINE_BUFFER_STATE_H_
+#define KASHI_ENGINE_BUFFER_STATE_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "kashi/array/shape.h"
+#include "kashi/engine/event.h"
+#include "kashi/evaluator/value.h"
+
+namespace kashi::internal {
+
+// The elements of a buffer. Handles that CopyTo made share them.
+struct BufferElements {
+  explicit BufferElements(Event when) : ready(std::move(when)) {}
+  explicit BufferElements(Value there) : value(std::move(there)) {}
+
+  // Written by who makes the elements, before `ready`; nothing after an error. A program that holds the only reference
+  // to this struct takes it.
+  Value value;
+  const Event ready;
+};
+
+struct BufferState {
+  BufferState(Shape of_buffer, std::shared_ptr<BufferElements> its_elements)
+      : shape(std::move(of_buffer)), ready(its_elements->ready), elements(std::move(its_elements)) {}
+
+  // INVALID_ARGUMENT if the buffer was deleted.
+  absl::StatusOr<std::shared_ptr<BufferElements>> Elements() ABSL_LOCKS_EXCLUDED(mutex) {
+    const absl::MutexLock lock(&mutex);
+    if (elements == nullptr) return absl::InvalidArgumentError("Buffer has been deleted or donated.");
+    return elements;
+  }
+  // Deletes the buffer. Null: it was deleted before.
+  std::shared_ptr<BufferElements> Take() ABSL_LOCKS_EXCLUDED(mutex) {
+    const absl::MutexLock lock(&mutex);
+    return std::move(elements);
+  }
+
+  const Shape shape;
+  const Event ready;
+  absl::Mutex mutex;
+  std::shared_ptr<BufferElements> elements ABSL_GUARDED_BY(mutex);
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_ENGINE_BUFFER_STATE_H_

@@ -1,0 +1,135 @@
+#include "kashi/engine/client.h"
+
+#include <set>
+#include <utility>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/engine/buffer_state.h"
+#include "kashi/engine/dense_copy.h"
+#include "kashi/engine/device_queue.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/hlo/spmd/program_scope.h"
+
+namespace kashi {
+
+using internal::BufferElements;
+using internal::BufferState;
+using internal::DenseCopy;
+namespace {
+
+std::unique_ptr<Buffer> MakeBuffer(const Shape& shape, Value value, MemorySpace& memory_space) {
+  return std::make_unique<Buffer>(
+      memory_space, std::make_shared<BufferState>(shape, std::make_shared<BufferElements>(std::move(value))));
+}
+
+// XLA's CPU code wants 16 bytes at least; Kashi's kernels want elements.
+bool IsAligned(const void* data, const Shape& shape) {
+  constexpr uintptr_t kAlignment = 16;
+  return internal::BufferBytes(shape) == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
+}
+
+absl::Status CheckLoadable(const HloModule& module) {
+  if (ProgramScopeOf(module).is_global()) {
+    return Unimplemented("%s is a global program: partition it first", module.name());
+  }
+  const HloComputation& entry = *module.entry_computation();
+  const auto check = [&](const Shape& shape) {
+    return ShapeUtil::ForEachLeafShapeWithStatus(shape, [&](const Shape& leaf, const ShapeIndex&) -> absl::Status {
+      if (leaf.IsToken() || (leaf.IsArray() && leaf.is_static())) return absl::OkStatus();
+      return Unimplemented("%s has an argument or a result %s, which no buffer holds", entry.name(),
+                           ShapeUtil::HumanString(leaf));
+    });
+  };
+  for (const HloInstruction* parameter : entry.parameter_instructions()) {
+    KASHI_RETURN_IF_ERROR(check(parameter->shape()));
+  }
+  return check(entry.root_instruction()->shape());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
+  if (options.devices < 1 || options.devices > kMaxDevices) {
+    return InvalidArgument("a client has 1 to %d devices, not %d", kMaxDevices, options.devices);
+  }
+  if (options.memory_limit_bytes < 0) {
+    return InvalidArgument("the memory limit is %d bytes, which is negative", options.memory_limit_bytes);
+  }
+  return std::unique_ptr<Client>(new Client(options));
+}
+
+Client::Client(const ClientOptions& options) : memory_(std::make_shared<MemoryBudget>(options.memory_limit_bytes)) {
+  for (int64_t id = 0; id < options.devices; ++id) {
+    devices_.push_back(std::unique_ptr<LocalDevice>(new LocalDevice(*this, id)));
+  }
+}
+Client::~Client() = default;
+
+absl::StatusOr<LocalDevice*> Client::DeviceOf(int64_t id) const {
+  if (id >= 0 && id < static_cast<int64_t>(devices_.size())) return devices_[id].get();
+  return absl::NotFoundError(absl::StrFormat("there is no device %d; the client has %d", id, devices_.size()));
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHost(const void* data, const Placement& placement,
+                                                               HostBufferSemantics semantics, MemorySpace* memory_space,
+                                                               std::function<void()> done) {
+  const std::shared_ptr<const void> lent(data, [done = std::move(done)](const void*) {
+    if (done) done();
+  });
+  MemorySpace& place = memory_space == nullptr ? devices_[0]->default_memory_space() : *memory_space;
+  KASHI_ASSIGN_OR_RETURN(const DenseShape dense,
+                         MakeCheckedDenseShape(placement.element_type(), placement.dimensions()));
+  KASHI_ASSIGN_OR_RETURN(const DenseCopy copy, DenseCopy::In(placement, *dense));
+  if (semantics == HostBufferSemantics::kImmutableZeroCopy && copy.is_identity() && IsAligned(data, *dense)) {
+    return MakeBuffer(*dense, Value::Borrow(dense, data, lent), place);
+  }
+  KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, memory_));
+  copy.Run(data, value.mutable_data());
+  return MakeBuffer(*dense, std::move(value), place);
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const LiteralSlice& literal,
+                                                                  MemorySpace* memory_space) {
+  if (!literal.shape().IsArray() || !literal.shape().is_static()) {
+    return InvalidArgument("a buffer holds a static array, not %s", ShapeUtil::HumanString(literal.shape()));
+  }
+  MemorySpace& place = memory_space == nullptr ? devices_[0]->default_memory_space() : *memory_space;
+  KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(literal, memory_));
+  const Shape shape = value.shape();
+  return MakeBuffer(shape, std::move(value), place);
+}
+
+std::unique_ptr<Buffer> Client::MakeToken(MemorySpace* memory_space) {
+  MemorySpace& place = memory_space == nullptr ? devices_[0]->default_memory_space() : *memory_space;
+  return MakeBuffer(ShapeUtil::MakeTokenShape(), Value::MakeToken(), place);
+}
+
+absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Compile(const HloModule& module, const CompileOptions& options,
+                                                               absl::Span<LocalDevice* const> devices) {
+  KASHI_RETURN_IF_ERROR(CheckLoadable(module));  // before the time to compile
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::Compile(module, options));
+  return Load(std::move(program), devices);
+}
+
+absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Load(std::shared_ptr<const Program> program,
+                                                            absl::Span<LocalDevice* const> devices) {
+  KASHI_RETURN_IF_ERROR(CheckLoadable(program->module()));
+  KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(program->module()));
+  std::vector<LocalDevice*> chosen(devices.begin(), devices.end());
+  for (int64_t i = 0; devices.empty() && i < counts.total(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(LocalDevice* const device, DeviceOf(i));
+    chosen.push_back(device);
+  }
+  if (static_cast<int64_t>(chosen.size()) != counts.total()) {
+    return InvalidArgument("the program is for %s, not for %d", counts.ToString(), chosen.size());
+  }
+  std::set<const LocalDevice*> seen;
+  for (const LocalDevice* device : chosen) {
+    if (&device->client() != this) return InvalidArgument("%s is of another client", device->ToString());
+    if (!seen.insert(device).second) return InvalidArgument("%s is in the list twice", device->ToString());
+  }
+  return std::unique_ptr<LoadedProgram>(new LoadedProgram(*this, std::move(program), std::move(chosen)));
+}
+
+}  // namespace kashi

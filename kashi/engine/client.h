@@ -1,0 +1,98 @@
+// Client: devices, buffers on them, and programs that run on them, each device in order and beside its caller. It has
+// the types that PJRT needs (docs/spec/pjrt.md 3, 5, 6 and 11).
+//
+//   auto client = Client::Create({/*devices=*/2}).value();
+//   auto program = client->Compile(*module).value();
+//   auto x = client->BufferFromHost(data, placement, HostBufferSemantics::kImmutableOnlyDuringCall).value();
+//   auto results = program->Execute({{x.get()}}).value();          // returns before the program has run
+//   Literal y = results[0].buffers[0]->ToLiteral().value();        // waits
+//
+// Programs that need no queue (a single call on the caller's memory) are Program's (program.h), which is faster.
+#ifndef KASHI_ENGINE_CLIENT_H_
+#define KASHI_ENGINE_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "kashi/engine/buffer.h"
+#include "kashi/engine/compile_options.h"
+#include "kashi/engine/loaded_program.h"
+#include "kashi/engine/local_device.h"
+#include "kashi/engine/program.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/literal/literal.h"
+#include "kashi/relayout/placement.h"
+
+namespace kashi {
+
+struct ClientOptions {
+  int64_t devices = 1;  // 1 to kMaxDevices
+  // The limit on the bytes of all buffers and runs together, without memory that the caller lends. 0: most of the
+  // available memory (MemoryBudget).
+  int64_t memory_limit_bytes = 0;
+};
+
+// XLA's names.
+enum class HostBufferSemantics {
+  kImmutableOnlyDuringCall,          // the call copies the elements
+  kImmutableUntilTransferCompletes,  // the elements stay until `done` is called; here, the call copies them
+  kImmutableZeroCopy,                // the elements stay until `done` is called: the buffer uses them, if it can
+};
+
+// Thread-safe. It must outlive its buffers and programs.
+class Client {
+ public:
+  // INVALID_ARGUMENT for numbers that are out of range.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options = {});
+  // Waits for the programs that run.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const std::vector<std::unique_ptr<LocalDevice>>& devices() const { return devices_; }
+  // NOT_FOUND if there is none.
+  absl::StatusOr<LocalDevice*> DeviceOf(int64_t id) const;
+
+  // A buffer with the elements at `data`, which lie there as the placement says. memory_space: null: the default one of
+  // device 0. `done` is called once, by any thread, when nobody reads `data` any more; if this function fails, at once.
+  // RESOURCE_EXHAUSTED beyond the memory limit.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHost(const void* data, const Placement& placement,
+                                                         HostBufferSemantics semantics,
+                                                         MemorySpace* memory_space = nullptr,
+                                                         std::function<void()> done = nullptr);
+  // Copies a static array.
+  absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const LiteralSlice& literal,
+                                                            MemorySpace* memory_space = nullptr);
+  std::unique_ptr<Buffer> MakeToken(MemorySpace* memory_space = nullptr);
+
+  // Program::Compile and Load. Devices: null: the first ones.
+  absl::StatusOr<std::unique_ptr<LoadedProgram>> Compile(const HloModule& module, const CompileOptions& options = {},
+                                                         absl::Span<LocalDevice* const> devices = {});
+  // Makes a program ready for devices: one for each replica and partition of its module, [replica * partitions +
+  // partition]; none: the first ones of the client. INVALID_ARGUMENT if their number is wrong. UNIMPLEMENTED for
+  // arguments and results with dynamic sizes, and for global programs (kashi/partition makes programs of devices).
+  absl::StatusOr<std::unique_ptr<LoadedProgram>> Load(std::shared_ptr<const Program> program,
+                                                      absl::Span<LocalDevice* const> devices = {});
+
+  const std::shared_ptr<MemoryBudget>& memory() const { return memory_; }
+
+ private:
+  friend class LoadedProgram;
+  explicit Client(const ClientOptions& options);
+
+  const std::shared_ptr<MemoryBudget> memory_;
+  // Held while a program of several devices enters their queues, so that all queues have such programs in one order.
+  absl::Mutex launch_mutex_;
+  std::vector<std::unique_ptr<LocalDevice>> devices_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ENGINE_CLIENT_H_

@@ -1,0 +1,41 @@
+// How a module is compiled: by which engine, and by which rules of numbers.
+#ifndef KASHI_ENGINE_COMPILE_OPTIONS_H_
+#define KASHI_ENGINE_COMPILE_OPTIONS_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "kashi/base/work_meter.h"
+
+namespace kashi {
+
+// The rules of numbers (docs/fidelity.md). The defaults are those of XLA:CPU.
+struct NumberOptions {
+  // Denormal results become 0, and denormal operands count as 0, in compiled kernels. The evaluator keeps them.
+  bool flush_denormals = true;
+  // Numbers keep bits that their type has no place for, where XLA:CPU keeps them: the result of a bf16 operation that
+  // is converted to f32 is not rounded to bf16, and a product that is added is not rounded (fused multiply-add). Sums
+  // of bf16 in a reduce are f32 until they are complete.
+  bool excess_precision = true;
+};
+
+struct CompileOptions {
+  static constexpr int64_t kManyRuns = std::numeric_limits<int64_t>::max();
+
+  // "cpu": machine code; "evaluator": nothing is compiled; "auto": the one that pays (engine_choice.h), and the
+  // evaluator where the engine cpu cannot run the program.
+  std::string engine = "auto";
+  // How often the program will run on a device: auto compares the time of all runs with the time to compile.
+  int64_t runs = kManyRuns;
+  NumberOptions numbers;
+  // Compiling ends with DEADLINE_EXCEEDED soon after the deadline and with CANCELLED soon after it is cancelled: within
+  // the time that a few kernels take. max_work is the limit of a run: auto compiles no program that is beyond it.
+  WorkLimits limits;
+  // Also keep the stages as text (Program::stages). The engine cpu verifies the module after each pass then.
+  bool keep_stages = false;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ENGINE_COMPILE_OPTIONS_H_

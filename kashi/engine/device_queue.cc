@@ -1,0 +1,53 @@
+#include "kashi/engine/device_queue.h"
+
+#include <utility>
+
+namespace kashi::internal {
+
+DeviceQueue::~DeviceQueue() {
+  std::thread thread;
+  {
+    const absl::MutexLock lock(&mutex_);
+    is_ending_ = true;
+    thread = std::move(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+void DeviceQueue::Push(Task task) {
+  const absl::MutexLock lock(&mutex_);
+  tasks_.push_back(std::move(task));
+  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+}
+
+bool DeviceQueue::TryRun(absl::FunctionRef<void()> task) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (is_busy_ || !tasks_.empty()) return false;
+    is_busy_ = true;
+  }
+  task();
+  const absl::MutexLock lock(&mutex_);
+  is_busy_ = false;
+  return true;
+}
+
+void DeviceQueue::Work() {
+  while (true) {
+    Task task;
+    {
+      const absl::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(this, &DeviceQueue::HasWork));
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+      is_busy_ = true;
+    }
+    task();
+    task = nullptr;  // what it holds is freed before the queue looks idle
+    const absl::MutexLock lock(&mutex_);
+    is_busy_ = false;
+  }
+}
+
+}  // namespace kashi::internal

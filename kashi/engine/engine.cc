@@ -1,0 +1,62 @@
+#include "kashi/engine/engine.h"
+
+#include <map>
+
+#include "absl/synchronization/mutex.h"
+#include "kashi/base/check.h"
+
+namespace kashi::internal {
+namespace {
+
+// Engines register while static objects are made, on one thread or on that of a library which is loaded later.
+struct Registry {
+  Registry() {
+    std::unique_ptr<Engine> evaluator = MakeEvaluatorEngine();
+    const std::string name(evaluator->name());
+    engines.emplace(name, std::move(evaluator));
+  }
+  absl::Mutex mutex;
+  std::map<std::string, std::unique_ptr<Engine>, std::less<>> engines;
+};
+Registry& TheRegistry() {
+  static Registry* const registry = new Registry();
+  return *registry;
+}
+
+}  // namespace
+
+absl::Status EngineProgram::RunOnMemory(absl::Span<const void* const>, absl::Span<void* const>, EvaluationRun&) const {
+  return absl::UnimplementedError("this program has no way to run on the caller's memory");
+}
+
+const CompileStages& EngineProgram::stages() const {
+  static const CompileStages* const none = new CompileStages();
+  return *none;
+}
+
+bool RegisterEngine(std::unique_ptr<Engine> engine) {
+  Registry& registry = TheRegistry();
+  const absl::MutexLock lock(&registry.mutex);
+  const std::string name(engine->name());
+  KASHI_CHECK(registry.engines.emplace(name, std::move(engine)).second) << "two engines have the name " << name;
+  return true;
+}
+
+const Engine* FindEngine(absl::string_view name) {
+  Registry& registry = TheRegistry();
+  const absl::MutexLock lock(&registry.mutex);
+  const auto found = registry.engines.find(name);
+  return found == registry.engines.end() ? nullptr : found->second.get();
+}
+
+std::vector<std::string> EngineNames() {
+  Registry& registry = TheRegistry();
+  const absl::MutexLock lock(&registry.mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, engine] : registry.engines) names.push_back(name);
+  return names;
+}
+
+absl::string_view AboutCompiledEngine() { return KASHI_COMPILED_ENGINE; }
+
+}  // namespace kashi::internal

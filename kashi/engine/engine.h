@@ -1,0 +1,73 @@
+// Engine: one way to run a module. Program (program.h) is the door for callers; this is for those who write an engine.
+//
+// An engine registers itself when the process starts:
+//
+//   const bool registered = RegisterEngine(std::make_unique<MyEngine>());
+//
+// The evaluator is always there. The engine cpu is there if kashi::cpu is linked.
+#ifndef KASHI_ENGINE_ENGINE_H_
+#define KASHI_ENGINE_ENGINE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/engine/compile_options.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+class CompiledSteps;
+class EvaluationRun;
+
+// The text of a stage of the compilation, and its name, which is a file name.
+using CompileStages = std::vector<std::pair<std::string, std::string>>;
+
+// A module that one engine has prepared. All functions may be called by several threads at once.
+class EngineProgram {
+ public:
+  virtual ~EngineProgram() = default;
+  // The module that runs: the one that was compiled, or a copy after the passes of the engine.
+  virtual const HloModule& module() const = 0;
+  // The machine code of its instructions, for RunHooks::compiled; null: the evaluator's functions run all of them.
+  virtual const CompiledSteps* steps() const { return nullptr; }
+  // Runs the entry on the caller's memory, without a value (Program::ExecuteOnMemory says which). UNIMPLEMENTED if this
+  // program has no such way: then its values are on the caller's memory. Only called if runs_on_memory.
+  virtual bool runs_on_memory() const { return false; }
+  virtual absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                   EvaluationRun& run) const;
+  // Program::refusals and Program::stages.
+  virtual absl::Span<const absl::Status> refusals() const { return {}; }
+  virtual const CompileStages& stages() const;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual absl::string_view name() const = 0;
+  // Whether its programs run the module that they were given, so that it must outlive them and not change.
+  virtual bool keeps_module() const = 0;
+  // The module has passed the verifier. UNIMPLEMENTED if the engine cannot run it, or not on this processor.
+  virtual absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module,
+                                                                 const CompileOptions& options) const = 0;
+};
+
+// Always true; dies if there is an engine of this name.
+bool RegisterEngine(std::unique_ptr<Engine> engine);
+// Null: there is none of this name.
+const Engine* FindEngine(absl::string_view name);
+// The names of all, in the order of the alphabet.
+std::vector<std::string> EngineNames();
+// "yes" with the version of LLVM, or "no" with the reason: whether Kashi was built with the engine cpu.
+absl::string_view AboutCompiledEngine();
+
+std::unique_ptr<Engine> MakeEvaluatorEngine();
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_ENGINE_ENGINE_H_

@@ -1,0 +1,30 @@
+// The engine evaluator: nothing is compiled.
+#include "kashi/engine/engine.h"
+
+namespace kashi::internal {
+namespace {
+
+class EvaluatorProgram : public EngineProgram {
+ public:
+  explicit EvaluatorProgram(const HloModule& module) : module_(module) {}
+  const HloModule& module() const override { return module_; }
+
+ private:
+  const HloModule& module_;
+};
+
+class EvaluatorEngine : public Engine {
+ public:
+  absl::string_view name() const override { return "evaluator"; }
+  bool keeps_module() const override { return true; }
+  absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module,
+                                                         const CompileOptions&) const override {
+    return std::make_unique<EvaluatorProgram>(module);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeEvaluatorEngine() { return std::make_unique<EvaluatorEngine>(); }
+
+}  // namespace kashi::internal

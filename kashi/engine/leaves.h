@@ -1,0 +1,28 @@
+// Arguments and results as lists of their arrays and tokens, with tuples taken apart in order.
+#ifndef KASHI_ENGINE_LEAVES_H_
+#define KASHI_ENGINE_LEAVES_H_
+
+#include <vector>
+
+#include "kashi/array/shape.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+// The leaves of all parameters, and of the root.
+std::vector<Shape> ArgumentLeaves(const HloComputation& entry);
+std::vector<Shape> ResultLeaves(const HloComputation& entry);
+
+// One value for each parameter, made of the leaves, which are taken.
+std::vector<Value> ArgumentsOfLeaves(const HloComputation& entry, std::vector<Value> leaves);
+// The leaves of a value, which is taken.
+std::vector<Value> LeavesOf(Value value);
+
+// For each leaf of the parameters, whether input_output_alias or buffer_donor of the module names it.
+std::vector<bool> DonatedLeaves(const HloModule& module);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_ENGINE_LEAVES_H_

@@ -1,0 +1,296 @@
+#include "kashi/engine/loaded_program.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/synchronization/mutex.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/engine/buffer_state.h"
+#include "kashi/engine/client.h"
+#include "kashi/engine/device_queue.h"
+#include "kashi/engine/engine_choice.h"
+#include "kashi/engine/leaves.h"
+#include "kashi/engine/program_door.h"
+#include "kashi/engine/run_pool.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/literal_run.h"
+
+namespace kashi {
+
+using internal::BufferElements;
+using internal::BufferState;
+using internal::EvaluationRun;
+using internal::ProgramDoor;
+using internal::ProgramLaunch;
+using internal::RunHooks;
+using internal::RunLimits;
+using internal::RunPool;
+namespace internal {
+
+// One execution: what it reads and writes on each device. It keeps all that it needs, so that the handles of the caller
+// may go away.
+struct ProgramLaunch {
+  struct Result {
+    std::shared_ptr<BufferElements> elements;
+    EventSource ready;
+  };
+  struct OfDevice {
+    std::vector<std::shared_ptr<BufferElements>> arguments;
+    std::vector<Result> results;
+    EventSource done;
+  };
+
+  bool HasAllArguments() const;
+  // Runs it on all devices, and completes their results.
+  void Run();
+  // In the queue of each device: the last one runs it, while the others wait.
+  void Arrive();
+  absl::StatusOr<std::vector<Value>> Results();
+  absl::StatusOr<Value> RunOnOneDevice(std::vector<Value> arguments);
+  absl::StatusOr<std::vector<Value>> RunOnAllDevices(std::vector<std::vector<Value>> arguments);
+
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<RunPool> runs;
+  std::shared_ptr<MemoryBudget> memory;
+  DeviceCounts counts;
+  ExecuteOptions options;
+  std::vector<OfDevice> devices;
+
+  absl::Mutex mutex;
+  size_t arrived ABSL_GUARDED_BY(mutex) = 0;  // devices whose queues have come to it
+  bool has_run ABSL_GUARDED_BY(mutex) = false;
+};
+
+bool ProgramLaunch::HasAllArguments() const {
+  return absl::c_all_of(devices, [](const OfDevice& device) {
+    return absl::c_all_of(device.arguments, [](const auto& elements) { return elements->ready.is_ready(); });
+  });
+}
+
+namespace {
+
+// The value of an argument, or the error of the program that should have made it.
+// Nobody else can reach the elements that only this launch refers to, so the program may write to them.
+absl::StatusOr<Value> Take(std::shared_ptr<BufferElements> elements) {
+  KASHI_RETURN_IF_ERROR(elements->ready.Await());
+  return elements.use_count() == 1 ? std::move(elements->value) : elements->value;
+}
+
+absl::StatusOr<std::vector<Value>> TakeAll(std::vector<std::shared_ptr<BufferElements>> arguments) {
+  std::vector<Value> values;
+  absl::Status error;
+  for (std::shared_ptr<BufferElements>& argument : arguments) {
+    absl::StatusOr<Value> value = Take(std::move(argument));
+    error.Update(value.status());
+    if (value.ok()) values.push_back(*std::move(value));
+  }
+  if (!error.ok()) return error;
+  return values;
+}
+
+}  // namespace
+
+absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments) {
+  const HloComputation& entry = *program->module().entry_computation();
+  if (options.custom_call_handler) {
+    EvaluationOptions evaluation;
+    RunHooks hooks;
+    evaluation.cancelled = options.cancelled;
+    evaluation.custom_call_handler = options.custom_call_handler;
+    ProgramDoor::Complete(*program, &evaluation, &hooks);
+    RunLimits limits(evaluation);
+    limits.memory = memory;
+    return EvaluationRun(evaluation, hooks, limits).Call(entry, std::move(arguments));
+  }
+  return runs->With(options.cancelled, [&](EvaluationRun& run) { return run.Call(entry, std::move(arguments)); });
+}
+
+absl::StatusOr<std::vector<Value>> ProgramLaunch::RunOnAllDevices(std::vector<std::vector<Value>> arguments) {
+  EvaluationOptions evaluation;
+  RunHooks hooks;
+  evaluation.cancelled = options.cancelled;
+  evaluation.custom_call_handler = options.custom_call_handler;
+  ProgramDoor::Complete(*program, &evaluation, &hooks);
+  RunLimits limits(evaluation);
+  limits.memory = memory;
+  return RunValuesOnDevices(program->module(), std::move(arguments), evaluation, hooks, limits, counts);
+}
+
+// The result of each device.
+absl::StatusOr<std::vector<Value>> ProgramLaunch::Results() {
+  const HloComputation& entry = *program->module().entry_computation();
+  std::vector<std::vector<Value>> arguments;
+  absl::Status error;
+  for (OfDevice& device : devices) {
+    absl::StatusOr<std::vector<Value>> leaves = TakeAll(std::move(device.arguments));
+    error.Update(leaves.status());
+    if (leaves.ok()) arguments.push_back(ArgumentsOfLeaves(entry, *std::move(leaves)));
+  }
+  if (!error.ok()) return error;
+  if (options.cancelled != nullptr && options.cancelled->load()) {
+    return absl::CancelledError("the program was cancelled before it began");
+  }
+  if (devices.size() > 1) return RunOnAllDevices(std::move(arguments));
+  std::vector<Value> results(1);
+  KASHI_ASSIGN_OR_RETURN(results[0], RunOnOneDevice(std::move(arguments[0])));
+  return results;
+}
+
+void ProgramLaunch::Run() {
+  absl::StatusOr<std::vector<Value>> results = Results();
+  for (size_t i = 0; i < devices.size(); ++i) {
+    OfDevice& device = devices[i];
+    if (results.ok()) {
+      std::vector<Value> leaves = LeavesOf(std::move((*results)[i]));
+      for (size_t k = 0; k < leaves.size(); ++k) device.results[k].elements->value = std::move(leaves[k]);
+    }
+    for (Result& result : device.results) {
+      result.elements = nullptr;  // so that a program which takes it by donation holds the only reference
+      result.ready.Complete(results.status());
+    }
+    device.done.Complete(results.status());
+  }
+}
+
+void ProgramLaunch::Arrive() {
+  {
+    const absl::MutexLock lock(&mutex);
+    if (++arrived < devices.size()) return mutex.Await(absl::Condition(&has_run));
+  }
+  Run();
+  const absl::MutexLock lock(&mutex);
+  has_run = true;
+}
+
+}  // namespace internal
+namespace {
+
+// A program that the caller may wait for: some times what it takes to wake a thread.
+constexpr int64_t kShortNs = 50'000;
+
+absl::StatusOr<std::vector<std::shared_ptr<BufferElements>>> TakeArguments(
+    const std::vector<std::shared_ptr<BufferState>>& buffers, const std::vector<bool>& is_donated) {
+  std::vector<std::shared_ptr<BufferElements>> arguments;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    KASHI_ASSIGN_OR_RETURN(std::shared_ptr<BufferElements> elements, buffers[i]->Elements());
+    if (is_donated[i]) buffers[i]->Take();
+    arguments.push_back(std::move(elements));
+  }
+  return arguments;
+}
+
+DeviceResults MakeResults(const std::vector<Shape>& shapes, MemorySpace& memory_space,
+                          ProgramLaunch::OfDevice* device) {
+  DeviceResults results;
+  for (const Shape& shape : shapes) {
+    ProgramLaunch::Result result;
+    result.elements = std::make_shared<BufferElements>(result.ready.event());
+    results.buffers.push_back(
+        std::make_unique<Buffer>(memory_space, std::make_shared<BufferState>(shape, result.elements)));
+    device->results.push_back(std::move(result));
+  }
+  results.done = device->done.event();
+  return results;
+}
+
+}  // namespace
+
+LoadedProgram::LoadedProgram(Client& client, std::shared_ptr<const Program> program, std::vector<LocalDevice*> devices)
+    : client_(client),
+      program_(std::move(program)),
+      devices_(std::move(devices)),
+      argument_shapes_(internal::ArgumentLeaves(*program_->module().entry_computation())),
+      result_shapes_(internal::ResultLeaves(*program_->module().entry_computation())),
+      is_donated_(internal::DonatedLeaves(program_->module())) {
+  for (std::vector<Shape>* shapes : {&argument_shapes_, &result_shapes_}) {
+    for (Shape& shape : *shapes) LayoutUtil::SetToDefaultLayout(&shape);
+  }
+  is_short_ = devices_.size() == 1 && internal::IsQuick(program_->module(), kShortNs);
+  EvaluationOptions options;
+  RunHooks hooks;
+  ProgramDoor::Complete(*program_, &options, &hooks);
+  runs_ = std::make_shared<RunPool>(program_->module(), options, hooks, client_.memory());
+}
+LoadedProgram::~LoadedProgram() = default;
+
+std::vector<bool> LoadedProgram::DonatedNow(const ExecuteOptions& options) const {
+  std::vector<bool> donated = is_donated_;
+  for (const int64_t argument : options.non_donatable) {
+    if (argument >= 0 && argument < static_cast<int64_t>(donated.size())) donated[argument] = false;
+  }
+  return donated;
+}
+
+absl::Status LoadedProgram::CheckArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
+                                           const std::vector<bool>& is_donated) const {
+  if (arguments_of_devices.size() != devices_.size()) {
+    return InvalidArgument("the program runs on %d devices, but there are arguments for %d", devices_.size(),
+                           arguments_of_devices.size());
+  }
+  std::set<const BufferState*> seen, donated;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    const std::vector<Buffer*>& arguments = arguments_of_devices[d];
+    if (arguments.size() != argument_shapes_.size()) {
+      return InvalidArgument("the program takes %d arguments, but device %d got %d", argument_shapes_.size(),
+                             devices_[d]->id(), arguments.size());
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Buffer& buffer = *arguments[i];
+      if (!ShapeUtil::Compatible(buffer.shape(), argument_shapes_[i])) {
+        return InvalidArgument("argument %d is %s, but the program takes %s", i, ShapeUtil::HumanString(buffer.shape()),
+                               ShapeUtil::HumanString(argument_shapes_[i]));
+      }
+      if (&buffer.device() != devices_[d]) {
+        return InvalidArgument("argument %d is on %s, but the program runs on %s", i, buffer.device().ToString(),
+                               devices_[d]->ToString());
+      }
+      if (buffer.is_deleted()) return InvalidArgument("argument %d: Buffer has been deleted or donated.", i);
+      const BufferState* const state = buffer.state_.get();
+      const bool was_seen = !seen.insert(state).second;
+      if (is_donated[i]) donated.insert(state);
+      if (was_seen && donated.count(state) > 0) {
+        return InvalidArgument("argument %d is donated, and given twice", i);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
+    absl::Span<const std::vector<Buffer*>> arguments_of_devices, const ExecuteOptions& options) const {
+  const std::vector<bool> is_donated = DonatedNow(options);
+  KASHI_RETURN_IF_ERROR(CheckArguments(arguments_of_devices, is_donated));
+  const auto launch = std::make_shared<ProgramLaunch>();
+  launch->program = program_;
+  launch->runs = runs_;
+  launch->memory = client_.memory();
+  launch->options = options;
+  KASHI_ASSIGN_OR_RETURN(launch->counts, DeviceCountsOf(program_->module()));
+  launch->devices.resize(devices_.size());
+  std::vector<DeviceResults> results(devices_.size());
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    std::vector<std::shared_ptr<BufferState>> states;
+    for (const Buffer* buffer : arguments_of_devices[d]) states.push_back(buffer->state_);
+    KASHI_ASSIGN_OR_RETURN(launch->devices[d].arguments, TakeArguments(states, is_donated));
+    results[d] = MakeResults(result_shapes_, devices_[d]->default_memory_space(), &launch->devices[d]);
+  }
+  Start(launch);
+  return results;
+}
+
+void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
+  if (devices_.size() > 1) {
+    const absl::MutexLock lock(&client_.launch_mutex_);
+    for (const LocalDevice* device : devices_) device->queue().Push([launch] { launch->Arrive(); });
+    return;
+  }
+  internal::DeviceQueue& queue = devices_[0]->queue();
+  const bool may_wait_for_it = is_short_ && launch->HasAllArguments();
+  if (may_wait_for_it && queue.TryRun([&] { launch->Run(); })) return;
+  queue.Push([launch] { launch->Run(); });
+}
+
+}  // namespace kashi

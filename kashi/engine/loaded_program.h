@@ -1,0 +1,88 @@
+// LoadedProgram: a program on devices of a client.
+#ifndef KASHI_ENGINE_LOADED_PROGRAM_H_
+#define KASHI_ENGINE_LOADED_PROGRAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/engine/buffer.h"
+#include "kashi/engine/event.h"
+#include "kashi/engine/local_device.h"
+#include "kashi/engine/program.h"
+#include "kashi/evaluator/evaluation_options.h"
+
+namespace kashi {
+
+namespace internal {
+struct ProgramLaunch;
+class RunPool;
+}  // namespace internal
+
+struct ExecuteOptions {
+  // Arguments that stay the caller's, though the module donates them.
+  std::vector<int64_t> non_donatable;
+  // The program ends with CANCELLED soon after the flag is set; one that has not begun does not begin. It must outlive
+  // the program. Null: never.
+  const std::atomic<bool>* cancelled = nullptr;
+  // Asked first for each custom call (EvaluationOptions).
+  CustomCallHandler custom_call_handler;
+};
+
+struct DeviceResults {
+  std::vector<std::unique_ptr<Buffer>> buffers;  // the arrays and tokens of the root, tuples taken apart in order
+  Event done;                                    // the program has ended on this device; its error
+};
+
+// Thread-safe.
+class LoadedProgram {
+ public:
+  // Programs that run go on, and use what they need.
+  ~LoadedProgram();
+  LoadedProgram(const LoadedProgram&) = delete;
+  LoadedProgram& operator=(const LoadedProgram&) = delete;
+
+  const Program& program() const { return *program_; }
+  const std::vector<LocalDevice*>& devices() const { return devices_; }
+  // The arrays and tokens of the parameters and of the root, with tuples taken apart in order.
+  const std::vector<Shape>& argument_shapes() const { return argument_shapes_; }
+  const std::vector<Shape>& result_shapes() const { return result_shapes_; }
+  // Whether the module says that a result may use the memory of this argument (input_output_alias), or that the program
+  // may reuse it (buffer_donor).
+  bool IsDonated(int64_t argument) const { return is_donated_[argument]; }
+
+  // Runs it: one list of arguments for each device. Returns before the program has run, unless it is short and nothing
+  // is before it. Each device runs what it was given in order, after the arguments are ready. If one of them has an
+  // error, this program has the same.
+  //
+  // Donated arguments are deleted by the call. The program reuses their memory, if nobody else holds it.
+  //
+  // INVALID_ARGUMENT for a wrong number of arguments or shape, one on another device, deleted, or donated and given
+  // twice: then no argument is deleted.
+  absl::StatusOr<std::vector<DeviceResults>> Execute(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
+                                                     const ExecuteOptions& options = {}) const;
+
+ private:
+  friend class Client;
+  LoadedProgram(Client& client, std::shared_ptr<const Program> program, std::vector<LocalDevice*> devices);
+  absl::Status CheckArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
+                              const std::vector<bool>& is_donated) const;
+  std::vector<bool> DonatedNow(const ExecuteOptions& options) const;
+  void Start(std::shared_ptr<internal::ProgramLaunch> launch) const;
+
+  Client& client_;
+  const std::shared_ptr<const Program> program_;
+  const std::vector<LocalDevice*> devices_;
+  std::vector<Shape> argument_shapes_, result_shapes_;
+  std::vector<bool> is_donated_;
+  bool is_short_ = false;
+  std::shared_ptr<internal::RunPool> runs_;
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ENGINE_LOADED_PROGRAM_H_

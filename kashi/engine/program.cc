@@ -1,0 +1,207 @@
+#include "kashi/engine/program.h"
+
+#include "absl/strings/str_join.h"
+#include "kashi/base/guard_pages.h"
+#include "kashi/base/status.h"
+#include "kashi/engine/engine.h"
+#include "kashi/engine/engine_choice.h"
+#include "kashi/engine/program_door.h"
+#include "kashi/engine/run_pool.h"
+#include "kashi/evaluator/check_arguments.h"
+#include "kashi/evaluator/literal_run.h"
+#include "kashi/evaluator/value_util.h"
+
+namespace kashi {
+
+using internal::BorrowLeaves;
+using internal::CopyLeaves;
+using internal::Engine;
+using internal::EngineProgram;
+using internal::EvaluationRun;
+using internal::ProgramDoor;
+using internal::RunHooks;
+using internal::RunOnLiterals;
+using internal::RunPool;
+namespace {
+
+// The arrays of a shape, or -1: there are tokens or dynamic sizes in it.
+int64_t CountArrays(const Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsArray() && shape.is_static() ? 1 : -1;
+  int64_t count = 0;
+  for (const Shape& element : shape.tuple_shapes()) {
+    const int64_t arrays = CountArrays(element);
+    if (arrays < 0) return -1;
+    count += arrays;
+  }
+  return count;
+}
+
+int64_t CountArgumentArrays(const HloComputation& entry) {
+  int64_t count = 0;
+  for (const HloInstruction* parameter : entry.parameter_instructions()) {
+    const int64_t arrays = CountArrays(parameter->shape());
+    if (arrays < 0) return -1;
+    count += arrays;
+  }
+  return count;
+}
+
+absl::StatusOr<const Engine*> EngineOf(const std::string& name) {
+  if (const Engine* engine = internal::FindEngine(name)) return engine;
+  if (name == "cpu") {
+    return Unimplemented("the compiled engine is not here; use the engine evaluator (compiled engine: %s)",
+                         internal::AboutCompiledEngine());
+  }
+  return InvalidArgument("no engine has the name `%s`; the engines are: %s, and auto", name,
+                         absl::StrJoin(internal::EngineNames(), ", "));
+}
+
+struct Compiled {
+  const Engine* engine;
+  std::unique_ptr<EngineProgram> program;
+};
+
+absl::StatusOr<Compiled> CompileBy(const std::string& name, const HloModule& module, const CompileOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(const Engine* const engine, EngineOf(name));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<EngineProgram> program, engine->Compile(module, options));
+  return Compiled{engine, std::move(program)};
+}
+
+// The evaluator in the place of an engine that was chosen for nothing but speed.
+absl::StatusOr<Compiled> CompileByBest(const HloModule& module, const CompileOptions& options) {
+  if (options.engine != "auto") return CompileBy(options.engine, module, options);
+  absl::StatusOr<Compiled> compiled = CompileBy(internal::ChooseEngine(module, options), module, options);
+  return absl::IsUnimplemented(compiled.status()) ? CompileBy("evaluator", module, options) : std::move(compiled);
+}
+
+EvaluationOptions WithPrecision(EvaluationOptions options, bool excess_precision) {
+  options.excess_precision = excess_precision;
+  return options;
+}
+
+RunHooks HooksOf(const EngineProgram& program) {
+  RunHooks hooks;
+  hooks.compiled = program.steps();
+  return hooks;
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<const HloModule> source, const Engine& engine, const CompileOptions& options,
+                 std::unique_ptr<EngineProgram> program)
+    : source_(std::move(source)),
+      engine_(engine),
+      excess_precision_(options.numbers.excess_precision),
+      program_(std::move(program)),
+      runs_(std::make_unique<RunPool>(program_->module(), WithPrecision({}, excess_precision_), HooksOf(*program_))),
+      argument_arrays_(CountArgumentArrays(*module().entry_computation())),
+      result_arrays_(CountArrays(module().entry_computation()->root_instruction()->shape())) {}
+Program::~Program() = default;
+
+absl::StatusOr<std::unique_ptr<Program>> Program::Compile(std::shared_ptr<const HloModule> module,
+                                                          const CompileOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(Compiled compiled, CompileByBest(*module, options));
+  if (!compiled.engine->keeps_module()) module = nullptr;
+  return std::unique_ptr<Program>(
+      new Program(std::move(module), *compiled.engine, options, std::move(compiled.program)));
+}
+
+absl::StatusOr<std::unique_ptr<Program>> Program::Compile(const HloModule& module, const CompileOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(Compiled compiled, CompileByBest(module, options));
+  if (compiled.engine->keeps_module()) {
+    CompileOptions chosen = options;
+    chosen.engine = std::string(compiled.engine->name());
+    return Compile(std::shared_ptr<const HloModule>(module.Clone("")), chosen);
+  }
+  return std::unique_ptr<Program>(new Program(nullptr, *compiled.engine, options, std::move(compiled.program)));
+}
+
+absl::string_view Program::engine() const { return engine_.name(); }
+const HloModule& Program::module() const { return program_->module(); }
+const std::vector<std::pair<std::string, std::string>>& Program::stages() const { return program_->stages(); }
+absl::Span<const absl::Status> Program::refusals() const { return program_->refusals(); }
+
+absl::StatusOr<Literal> Program::Execute(absl::Span<const Literal* const> arguments) const {
+  return runs_->With(nullptr,
+                     [&](EvaluationRun& run) { return RunOnLiterals(*module().entry_computation(), arguments, run); });
+}
+
+absl::StatusOr<Literal> Program::Execute(absl::Span<const Literal* const> arguments, EvaluationOptions options) const {
+  return RunOnLiterals(*module().entry_computation(), arguments, *ProgramDoor::NewRun(*this, std::move(options), {}));
+}
+
+absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments) const {
+  return ExecuteValues(std::move(arguments), /*cancelled=*/nullptr);
+}
+
+absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments, const std::atomic<bool>* cancelled) const {
+  return runs_->With(cancelled,
+                     [&](EvaluationRun& run) { return run.Call(*module().entry_computation(), std::move(arguments)); });
+}
+
+absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const {
+  const HloComputation& entry = *module().entry_computation();
+  const std::unique_ptr<EvaluationRun> run = ProgramDoor::NewRun(*this, std::move(options), {});
+  KASHI_RETURN_IF_ERROR(run->CheckAffordable(entry));
+  return run->Call(entry, std::move(arguments));
+}
+
+std::future<absl::StatusOr<Value>> Program::ExecuteValuesAsync(std::vector<Value> arguments) const {
+  return std::async(std::launch::async,
+                    [this, values = std::move(arguments)]() mutable { return ExecuteValues(std::move(values)); });
+}
+
+absl::Status Program::ExecuteOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                                      const std::atomic<bool>* cancelled) const {
+  const HloComputation& entry = *module().entry_computation();
+  if (argument_arrays_ < 0 || result_arrays_ < 0) {
+    return InvalidArgument("%s has tokens or dynamic sizes: call ExecuteValues", entry.name());
+  }
+  if (static_cast<int64_t>(arguments.size()) != argument_arrays_ ||
+      static_cast<int64_t>(results.size()) != result_arrays_) {
+    return InvalidArgument("%s has %d arrays in its arguments and %d in its result; got %d and %d pointers",
+                           entry.name(), argument_arrays_, result_arrays_, arguments.size(), results.size());
+  }
+  return runs_->With(cancelled, [&](EvaluationRun& run) -> absl::Status {
+    // The caller's memory is not between guard pages, that of values is.
+    const bool is_direct = program_->runs_on_memory() && !internal::HasGuardPages();
+    if (is_direct) return program_->RunOnMemory(arguments, results, run);
+    std::vector<Value> values;
+    const void* const* argument = arguments.data();
+    for (const HloInstruction* parameter : entry.parameter_instructions()) {
+      values.push_back(BorrowLeaves(parameter->shape(), &argument));
+    }
+    KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
+    void* const* leaf = results.data();
+    CopyLeaves(result, &leaf);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<Literal>> Program::ExecuteOnDevices(std::vector<std::vector<Literal>> arguments_of_devices,
+                                                               const EvaluationOptions& options,
+                                                               std::optional<DeviceCounts> counts) const {
+  return ProgramDoor::ExecuteOnDevices(*this, std::move(arguments_of_devices), options, {}, counts);
+}
+
+namespace internal {
+
+void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks) {
+  options->excess_precision = program.excess_precision_;
+  hooks->compiled = program.program_->steps();
+}
+
+std::unique_ptr<EvaluationRun> ProgramDoor::NewRun(const Program& program, EvaluationOptions options, RunHooks hooks) {
+  Complete(program, &options, &hooks);
+  return std::make_unique<EvaluationRun>(std::move(options), hooks);
+}
+
+absl::StatusOr<std::vector<Literal>> ProgramDoor::ExecuteOnDevices(
+    const Program& program, std::vector<std::vector<Literal>> arguments_of_devices, EvaluationOptions options,
+    RunHooks hooks, std::optional<DeviceCounts> counts) {
+  Complete(program, &options, &hooks);
+  return RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, counts);
+}
+
+}  // namespace internal
+}  // namespace kashi

@@ -1,0 +1,111 @@
+// Program: a module that is ready to run, any number of times, by the engine that pays.
+//
+//   auto program = Program::Compile(*module).value();
+//   Literal result = program->Execute({&x, &y}).value();
+//
+// Doors, from the most comfortable to the fastest:
+//
+//   Execute            copies the result into a literal
+//   ExecuteValues      no copies. A value that only the argument holds is donated: the program may reuse its memory
+//   ExecuteOnMemory    the caller's memory for arguments and results; for small programs, nothing is allocated
+//   ExecuteOnDevices   a program of several devices: each is a thread
+//
+// All functions may be called by several threads at once. Where the engine cpu and the evaluator give different
+// numbers: docs/fidelity.md, "The compiled engine". A program of the engine cpu needs kashi::cpu to be linked.
+#ifndef KASHI_ENGINE_PROGRAM_H_
+#define KASHI_ENGINE_PROGRAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/engine/compile_options.h"
+#include "kashi/evaluator/evaluation_options.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi {
+
+namespace internal {
+class Engine;
+class EngineProgram;
+class ProgramDoor;
+class RunPool;
+}  // namespace internal
+
+class Program {
+ public:
+  // Compiles a copy of the module, which must have passed the verifier. Cost with the engine cpu: some 5 ms, and 5 ms
+  // for each kernel that has no equal. INVALID_ARGUMENT if there is no engine of the name in the options; UNIMPLEMENTED
+  // if that engine is not built in, needs another processor (cpu: x86-64 with SSE 4.1), or cannot run the module.
+  static absl::StatusOr<std::unique_ptr<Program>> Compile(const HloModule& module, const CompileOptions& options = {});
+  // The evaluator runs this module, without a copy: nobody may change it while the program exists.
+  static absl::StatusOr<std::unique_ptr<Program>> Compile(std::shared_ptr<const HloModule> module,
+                                                          const CompileOptions& options = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // "cpu" or "evaluator".
+  absl::string_view engine() const;
+  // The module that runs: after all passes of the engine.
+  const HloModule& module() const;
+  // With CompileOptions::keep_stages: the name of each stage (a file name) and its text.
+  const std::vector<std::pair<std::string, std::string>>& stages() const;
+  // Why parts of a program of the engine cpu have no code of their own, so that the evaluator runs them. Each is an
+  // error of that engine, and the results are right all the same.
+  absl::Span<const absl::Status> refusals() const;
+
+  // One literal per parameter; the result has the shape of the root. INVALID_ARGUMENT if the number of arguments or a
+  // shape is wrong.
+  absl::StatusOr<Literal> Execute(absl::Span<const Literal* const> arguments) const;
+  // With limits, a seed, custom calls … EvaluationOptions::excess_precision is of no effect: CompileOptions decided.
+  absl::StatusOr<Literal> Execute(absl::Span<const Literal* const> arguments, EvaluationOptions options) const;
+
+  // Values are dense and row-major, and results share memory where they can.
+  absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments) const;
+  // Ends with CANCELLED soon after the flag is set. Null: never. The flag must outlive the program.
+  absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, const std::atomic<bool>* cancelled) const;
+  absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const;
+  // On a thread of its own. The program must outlive the future.
+  std::future<absl::StatusOr<Value>> ExecuteValuesAsync(std::vector<Value> arguments) const;
+
+  // One pointer for each array of the arguments and of the result, with tuples taken apart in order. Elements are dense
+  // and row-major; memory of results must not overlap any other. The module must have static shapes without tokens.
+  // No checks of sizes: the caller knows the shapes. A call of a tiny compiled program takes some 0.1 µs. `cancelled`
+  // is that of ExecuteValues.
+  absl::Status ExecuteOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
+                               const std::atomic<bool>* cancelled = nullptr) const;
+
+  // RunOnDevices (kashi/evaluator/device_group.h): arguments_of_devices[replica * partitions + partition].
+  absl::StatusOr<std::vector<Literal>> ExecuteOnDevices(std::vector<std::vector<Literal>> arguments_of_devices,
+                                                        const EvaluationOptions& options = {},
+                                                        std::optional<DeviceCounts> counts = std::nullopt) const;
+
+ private:
+  friend class internal::ProgramDoor;
+  Program(std::shared_ptr<const HloModule> source, const internal::Engine& engine, const CompileOptions& options,
+          std::unique_ptr<internal::EngineProgram> program);
+
+  std::shared_ptr<const HloModule> source_;  // null: the program has a module of its own
+  const internal::Engine& engine_;
+  const bool excess_precision_;
+  std::unique_ptr<internal::EngineProgram> program_;
+  std::unique_ptr<internal::RunPool> runs_;
+  int64_t argument_arrays_, result_arrays_;  // -1: with tokens or dynamic sizes
+};
+
+}  // namespace kashi
+
+#endif  // KASHI_ENGINE_PROGRAM_H_

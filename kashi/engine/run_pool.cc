@@ -1,0 +1,41 @@
+#include "kashi/engine/run_pool.h"
+
+#include "absl/algorithm/container.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+namespace {
+
+bool DrawsNumbers(const HloModule& module) {
+  return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
+    return absl::c_any_of(computation->instructions(), [](const HloInstruction* instruction) {
+      return instruction->opcode() == HloOpcode::kRng || instruction->opcode() == HloOpcode::kRngGetAndUpdateState;
+    });
+  });
+}
+
+}  // namespace
+
+RunPool::RunPool(const HloModule& module, EvaluationOptions options, RunHooks hooks,
+                 std::shared_ptr<MemoryBudget> memory)
+    : keeps_runs_(!DrawsNumbers(module)), options_(std::move(options)), hooks_(hooks), memory_(std::move(memory)) {}
+
+std::unique_ptr<EvaluationRun> RunPool::Take(const std::atomic<bool>* cancelled) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (auto run = free_.rbegin(); run != free_.rend(); ++run) {
+      if ((*run)->options().cancelled != cancelled) continue;
+      std::unique_ptr<EvaluationRun> taken = std::move(*run);
+      free_.erase(std::next(run).base());
+      return taken;
+    }
+  }
+  EvaluationOptions options = options_;
+  options.cancelled = cancelled;
+  RunLimits limits(options);
+  if (memory_ != nullptr) limits.memory = memory_;
+  return std::make_unique<EvaluationRun>(std::move(options), hooks_, std::move(limits));
+}
+
+}  // namespace kashi::internal

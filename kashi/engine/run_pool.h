@@ -1,0 +1,53 @@
+// RunPool: runs that no call uses, for the next calls. They have the plans of the computations, and memory.
+#ifndef KASHI_ENGINE_RUN_POOL_H_
+#define KASHI_ENGINE_RUN_POOL_H_
+
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "kashi/evaluator/evaluation_options.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/run_hooks.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/hlo/ir/hlo_module.h"
+
+namespace kashi::internal {
+
+// Thread-safe. A run whose program draws random numbers is used once, so that each call begins with the seed; one that
+// failed is not used again.
+class RunPool {
+ public:
+  // memory: of all runs together; null: each has its own.
+  RunPool(const HloModule& module, EvaluationOptions options, RunHooks hooks,
+          std::shared_ptr<MemoryBudget> memory = nullptr);
+
+  // Calls `use` with a run that no other thread uses, and that ends when the flag is set (null: never).
+  template <typename Use>
+  auto With(const std::atomic<bool>* cancelled, const Use& use) {
+    std::unique_ptr<EvaluationRun> run = Take(cancelled);
+    auto result = use(*run);
+    if (keeps_runs_ && result.ok()) {
+      const absl::MutexLock lock(&mutex_);
+      free_.push_back(std::move(run));
+    }
+    return result;
+  }
+
+ private:
+  std::unique_ptr<EvaluationRun> Take(const std::atomic<bool>* cancelled);
+
+  const bool keeps_runs_;
+  const EvaluationOptions options_;
+  const RunHooks hooks_;
+  const std::shared_ptr<MemoryBudget> memory_;
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<EvaluationRun>> free_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_ENGINE_RUN_POOL_H_

@@ -1,0 +1,25 @@
+#include "kashi/evaluator/literal_run.h"
+
+#include <utility>
+
+#include "kashi/base/status.h"
+#include "kashi/evaluator/check_arguments.h"
+#include "kashi/evaluator/value.h"
+#include "kashi/evaluator/value_util.h"
+
+namespace kashi::internal {
+
+absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
+                                      EvaluationRun& run) {
+  KASHI_RETURN_IF_ERROR(CheckArguments(computation, arguments));
+  KASHI_RETURN_IF_ERROR(run.CheckAffordable(computation));
+  std::vector<Value> values;
+  for (const Literal* argument : arguments) {
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
+    values.push_back(std::move(value));
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(computation, std::move(values)));
+  return result.ToLiteral(computation.root_instruction()->shape());
+}
+
+}  // namespace kashi::internal

@@ -1,0 +1,41 @@
+// Runs on literals: what HloEvaluator, RunOnDevices and the doors above them do with an EvaluationRun.
+#ifndef KASHI_EVALUATOR_LITERAL_RUN_H_
+#define KASHI_EVALUATOR_LITERAL_RUN_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/evaluator/evaluation_options.h"
+#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/run_hooks.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/collective_groups.h"
+#include "kashi/literal/literal.h"
+
+namespace kashi::internal {
+
+// HloEvaluator::Evaluate within this run. The arguments are not copied if they are dense and row-major.
+absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
+                                      EvaluationRun& run);
+
+// RunOnDevices (device_group.h) with hooks. With RunHooks::fabric, the devices are spread over several processes, which
+// all call this. Each reads only the arguments of its own devices, and has only their results; the others are empty
+// literals.
+absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& module,
+                                                           std::vector<std::vector<Literal>> arguments_of_devices,
+                                                           const EvaluationOptions& options, const RunHooks& hooks,
+                                                           std::optional<DeviceCounts> counts = std::nullopt);
+
+// RunOnDevices on values, which are taken, by threads of this process: a list of arguments, and a result,
+// for each device. Other runs may have the same limits.
+absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
+                                                      std::vector<std::vector<Value>> arguments_of_devices,
+                                                      const EvaluationOptions& options, const RunHooks& hooks,
+                                                      const RunLimits& limits, DeviceCounts counts);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_LITERAL_RUN_H_

@@ -1,0 +1,31 @@
+// RunHooks: where a run takes place, and what computes and watches its steps. Users have EvaluationOptions; the rooms
+// above the evaluator set the hooks.
+#ifndef KASHI_EVALUATOR_RUN_HOOKS_H_
+#define KASHI_EVALUATOR_RUN_HOOKS_H_
+
+namespace kashi::internal {
+
+class CompiledSteps;
+class Device;
+class DeviceFabric;
+class StepChecker;
+class StepProfile;
+
+// All must outlive the run.
+struct RunHooks {
+  // Machine code that evaluates some of the instructions (compiled_step.h); null: none.
+  const CompiledSteps* compiled = nullptr;
+  // The device of this run; null: the only device.
+  Device* device = nullptr;
+  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.
+  DeviceFabric* fabric = nullptr;
+  // Compares each compiled step with the evaluator (step_checker.h); null: nothing is compared.
+  StepChecker* checker = nullptr;
+  // Receives the time of each step (step_profile.h); null: nothing is measured. A step in a manual region is measured
+  // on all devices together.
+  StepProfile* profile = nullptr;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_EVALUATOR_RUN_HOOKS_H_
