@@ -23,6 +23,7 @@ namespace kashi::cli {
 
 using internal::Device;
 using internal::EvaluationRun;
+using internal::LimitsOf;
 using internal::RunLimits;
 namespace {
 
@@ -164,7 +165,7 @@ class BareCall {
 // The time of the operation in a program, on this rank.
 absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int rounds, MpiRanks* ranks) {
   EvaluationOptions options;
-  const RunLimits limits(options);
+  const RunLimits limits = LimitsOf(options);
   double median = 0;
   KASHI_RETURN_IF_ERROR(
       ranks->fabric()->OnDevices(module, {ranks->size(), 1}, limits, [&](Device& device) -> absl::Status {

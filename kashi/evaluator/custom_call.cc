@@ -66,7 +66,7 @@ absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder
     const auto operand_of = [&](int64_t member) -> const Value& {
       return (*given)[absl::c_find(group.members, member) - group.members.begin()][k];
     };
-    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run, device.id(), operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), operand_of));
     results.push_back(std::move(result));
   }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
@@ -76,7 +76,7 @@ absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const ShardingBorder
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t) -> const Value& { return op.operands[k]; };
-    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run, device.id(), operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), operand_of));
     results.push_back(std::move(result));
   }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);

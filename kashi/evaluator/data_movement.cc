@@ -216,7 +216,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   if (update.dimensions() == in.dimensions()) return Value::WithShape(std::move(update), op.result());
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(2), in.dimensions(), update.dimensions(), op.instruction));
-  KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run, std::move(op.operands[0])));
+  KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run.budget(), std::move(op.operands[0])));
   if (update.element_count() > 0) KASHI_RETURN_IF_ERROR(CopyIntoBox(op.run, update, starts, out));
   return out;
 }

@@ -18,6 +18,7 @@ using internal::Device;
 using internal::DeviceFabric;
 using internal::EvaluationRun;
 using internal::LentBy;
+using internal::LimitsOf;
 using internal::RunLimits;
 using internal::ThreadFabric;
 namespace {
@@ -87,7 +88,7 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
     return fabric.Refuse(
         InvalidArgument("The program is for %s, but there are arguments for %d", sizes->ToString(), devices));
   }
-  const RunLimits limits(options);
+  const RunLimits limits = LimitsOf(options);
   std::vector<Literal> results(devices);
   KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],

@@ -77,13 +77,14 @@ void NameForGuards(const HloInstruction& instruction, const Value& value) {
 
 }  // namespace
 
-RunLimits::RunLimits(const EvaluationOptions& options)
-    : memory(std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes))),
-      work(std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
-                                                  options.is_cancelled,
-                                                  options.start.value_or(std::chrono::steady_clock::now())})) {}
+RunLimits LimitsOf(const EvaluationOptions& options) {
+  return {std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes)),
+          std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
+                                                 options.is_cancelled,
+                                                 options.start.value_or(std::chrono::steady_clock::now())})};
+}
 
-EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, RunLimits(options)) {}
+EvaluationRun::EvaluationRun(EvaluationOptions options) : EvaluationRun(options, LimitsOf(options)) {}
 EvaluationRun::EvaluationRun(EvaluationOptions options, RunLimits limits)
     : options_(std::move(options)), limits_(std::move(limits)), random_(options_.seed), rng_state_(kInitialRngState) {
   if (options_.profile != nullptr) step_clock_ = options_.profile->ClockOf(device() == nullptr ? 0 : device()->id());

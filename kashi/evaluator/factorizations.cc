@@ -48,7 +48,7 @@ absl::StatusOr<Value> Widened(EvaluationRun& run, Value a) {
   KASHI_RETURN_IF_ERROR(LinearAlgebraType(a.element_type()).status());
   const PrimitiveType wide = WideType(a.element_type());
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), wide));
-  return MakeWritable(run, std::move(a));
+  return MakeWritable(run.budget(), std::move(a));
 }
 
 // f(double) or f(complex128), by the type of an array that Widened gave.

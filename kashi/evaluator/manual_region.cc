@@ -177,7 +177,7 @@ absl::StatusOr<Value> ManualRegions::RunOutOfRegion(EvaluationRun& run, const Co
     const auto operand_of = [&](int64_t device) -> const Value& {
       return has_one_a_device ? operands[k].element(device) : operands[k];
     };
-    KASHI_ASSIGN_OR_RETURN(Value result, (*borders)[k].Assemble(run, /*device=*/0, operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, (*borders)[k].Assemble(run.budget(), /*device=*/0, operand_of));
     results.push_back(std::move(result));
   }
   if (!step.instruction->shape().IsTuple()) return std::move(results[0]);

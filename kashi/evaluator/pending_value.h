@@ -4,7 +4,12 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/value.h"
-#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi {
+
+class HloInstruction;
+
+}  // namespace kashi
 
 namespace kashi::internal {
 

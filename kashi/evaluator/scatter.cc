@@ -156,7 +156,7 @@ absl::StatusOr<Value> TakeOperand(Operation& op, int64_t i, PrimitiveType type) 
                          primitive_util::LowercasePrimitiveTypeName(type));
   }
   KASHI_ASSIGN_OR_RETURN(value, op.run.Convert(std::move(value), type));
-  return MakeWritable(op.run, std::move(value));
+  return MakeWritable(op.run.budget(), std::move(value));
 }
 
 absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span<Value> xs) {

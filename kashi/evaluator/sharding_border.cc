@@ -230,11 +230,12 @@ std::vector<int64_t> ShardingBorder::MembersFor(int64_t device) const {
 }
 
 // A device's own piece comes first, so that of copies it is its own that it has.
-absl::StatusOr<Value> ShardingBorder::Assemble(EvaluationRun& run, int64_t device,
+absl::StatusOr<Value> ShardingBorder::Assemble(const std::shared_ptr<MemoryBudget>& memory, int64_t device,
                                                absl::FunctionRef<const Value&(int64_t device)> operand_of) const {
   std::vector<int64_t> members = MembersFor(device);
   std::swap(*std::find(members.begin(), members.end(), device), members.front());
-  KASHI_ASSIGN_OR_RETURN(Value result, run.MakeArray(operand_of(device).element_type(), to_.dimensions()));
+  KASHI_ASSIGN_OR_RETURN(DenseShape shape, MakeCheckedDenseShape(operand_of(device).element_type(), to_.dimensions()));
+  KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(std::move(shape), memory));
   std::memset(result.mutable_bytes(), 0, static_cast<size_t>(result.byte_count()));
   std::set<std::vector<int64_t>> placed;
   for (const int64_t member : members) {

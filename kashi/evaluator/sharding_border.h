@@ -16,12 +16,13 @@
 #define KASHI_EVALUATOR_SHARDING_BORDER_H_
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/memory_budget.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/spmd/shard_grid.h"
@@ -46,7 +47,7 @@ class ShardingBorder {
   // The devices whose pieces make the result of `device`, this one among them.
   std::vector<int64_t> MembersFor(int64_t device) const;
   // The result of `device`: operand_of(k) is the operand of device k. It is called for members only.
-  absl::StatusOr<Value> Assemble(EvaluationRun& run, int64_t device,
+  absl::StatusOr<Value> Assemble(const std::shared_ptr<MemoryBudget>& memory, int64_t device,
                                  absl::FunctionRef<const Value&(int64_t device)> operand_of) const;
 
  private:

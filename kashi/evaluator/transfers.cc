@@ -101,7 +101,7 @@ absl::StatusOr<Value> EvaluateRecv(Operation& op) {
   if (route.has_value()) {
     KASHI_ASSIGN_OR_RETURN(number, op.run.device()->BeginReceive(op.instruction, *route));
   }
-  KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(op.instruction.shape().tuple_shapes(0), op.run));
+  KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(op.instruction.shape().tuple_shapes(0), op.run.budget()));
   KASHI_ASSIGN_OR_RETURN(Value context, NumberAs(op, number));
   return Value::MakeTuple({std::move(zeros), std::move(context), Value::MakeToken()});
 }

@@ -6,16 +6,16 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/memory_budget.h"
 #include "kashi/evaluator/value.h"
 
 namespace kashi::internal {
 
 // Returns `array` if it is unique, otherwise a copy, so that the caller can write to it.
-absl::StatusOr<Value> MakeWritable(EvaluationRun& run, Value array);
+absl::StatusOr<Value> MakeWritable(const std::shared_ptr<MemoryBudget>& memory, Value array);
 
 // Zeros of this shape; tokens and what is no array are tokens.
-absl::StatusOr<Value> MakeZeros(const Shape& shape, EvaluationRun& run);
+absl::StatusOr<Value> MakeZeros(const Shape& shape, const std::shared_ptr<MemoryBudget>& memory);
 
 // Whether an array has the sizes of the shape: any, where a dimension is dynamic.
 bool HasSizesOf(const Value& array, const Shape& shape);
