@@ -12,11 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi::internal {
+
+struct ElementKernel;
 
 // The reduction of one operand.
 struct CollectiveReduction {

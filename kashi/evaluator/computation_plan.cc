@@ -12,6 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/in_place_order.h"
+#include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/transfer_order.h"
 #include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/work.h"

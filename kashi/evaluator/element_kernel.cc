@@ -155,19 +155,6 @@ absl::StatusOr<ElementKernel> FindStochasticConvertKernel(PrimitiveType operand,
                            result);
 }
 
-absl::StatusOr<ElementKernel> KernelForInstruction(const HloInstruction& instruction) {
-  const HloOpcode opcode = instruction.opcode();
-  const PrimitiveType result = instruction.shape().element_type();
-  absl::InlinedVector<PrimitiveType, 3> types;
-  for (const HloInstruction* operand : instruction.operands()) types.push_back(operand->shape().element_type());
-  if (opcode == HloOpcode::kCompare) {
-    return FindCompareKernel(instruction.comparison_direction(), instruction.comparison_order(), types[0], types[1]);
-  }
-  if (types.size() == 1) return FindUnaryKernel(opcode, types[0], result);
-  if (types.size() == 2) return FindBinaryKernel(opcode, types[0], types[1], result);
-  return FindTernaryKernel(opcode, types[0], types[1], types[2], result);
-}
-
 }  // namespace
 
 absl::StatusOr<ElementKernel> FindUnaryKernel(HloOpcode opcode, PrimitiveType operand, PrimitiveType result) {
@@ -195,18 +182,6 @@ absl::StatusOr<ElementKernel> FindTernaryKernel(HloOpcode opcode, PrimitiveType 
   const ElementLoop loop =
       opcode == HloOpcode::kClamp ? FirstOf(RealClampLoop(type), IntegerClampLoop(type)) : ElementLoop();
   return KernelOf(opcode, loop, type, {a, b, c}, result);
-}
-
-absl::StatusOr<ElementKernel> FindElementKernel(const HloInstruction& instruction) {
-  absl::StatusOr<ElementKernel> kernel = KernelForInstruction(instruction);
-  if (!kernel.ok()) {
-    return absl::Status(kernel.status().code(), absl::StrCat(instruction.name(), ": ", kernel.status().message()));
-  }
-  if (instruction.opcode() == HloOpcode::kReducePrecision) {
-    kernel->exponent_bits = instruction.exponent_bits();
-    kernel->mantissa_bits = instruction.mantissa_bits();
-  }
-  return kernel;
 }
 
 }  // namespace kashi::internal

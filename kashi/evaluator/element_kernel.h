@@ -14,7 +14,6 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/hlo/attributes/comparison_util.h"
-#include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
 namespace kashi::internal {
@@ -43,10 +42,8 @@ struct ElementKernel {
 // map, which is a call.
 bool HasElementKernel(HloOpcode opcode);
 
-// The kernel of an instruction with HasElementKernel. UNIMPLEMENTED for types that the operation does not support.
-absl::StatusOr<ElementKernel> FindElementKernel(const HloInstruction& instruction);
-
-// The same for callers without an instruction. `direction` and `total_order` are only for compare.
+// The kernel of an operation that HasElementKernel. UNIMPLEMENTED for types that the operation does not support. Of
+// reduce-precision, the caller sets exponent_bits and mantissa_bits.
 absl::StatusOr<ElementKernel> FindUnaryKernel(HloOpcode opcode, PrimitiveType operand, PrimitiveType result);
 absl::StatusOr<ElementKernel> FindBinaryKernel(HloOpcode opcode, PrimitiveType lhs, PrimitiveType rhs,
                                                PrimitiveType result);

@@ -10,6 +10,7 @@
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 
 namespace kashi::internal {

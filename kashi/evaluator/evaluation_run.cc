@@ -7,13 +7,13 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
-#include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/lane_function.h"
+#include "kashi/evaluator/loops.h"
 #include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/sharding_border.h"
@@ -103,13 +103,7 @@ absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) c
 
 absl::Status EvaluationRun::ParallelFor(int64_t n, int64_t grain,
                                         absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
-  return TryParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
-    for (int64_t at = begin; at < end; at += std::min(grain, end - at)) {
-      KASHI_RETURN_IF_ERROR(CheckStopped());
-      body(at, at + std::min(grain, end - at), thread);
-    }
-    return absl::OkStatus();
-  });
+  return StoppableParallelFor([this] { return CheckStopped(); }, n, grain, body);
 }
 
 absl::StatusOr<ScratchMemory> EvaluationRun::ReserveScratch(int64_t bytes, const HloInstruction& instruction) {

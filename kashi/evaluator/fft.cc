@@ -71,8 +71,9 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
   KASHI_ASSIGN_OR_RETURN(Value scratch, op.run.MakeArray(kType, {plan->scratch()}));
   const bool is_inverse = fft.fft_type() == IFFT || fft.fft_type() == IRFFT;
-  KASHI_RETURN_IF_ERROR(plan->TransformAll(data, storage, to.mutable_data(), StorageOf<T>(to), is_inverse, op.run,
-                                           scratch.mutable_data<T>().data()));
+  KASHI_RETURN_IF_ERROR(plan->TransformAll(
+      data, storage, to.mutable_data(), StorageOf<T>(to), is_inverse, [&op] { return op.run.CheckStopped(); },
+      scratch.mutable_data<T>().data()));
   return to;
 }
 

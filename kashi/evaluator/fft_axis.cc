@@ -7,7 +7,7 @@
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fft_blocks.h"
-#include "kashi/evaluator/fold.h"
+#include "kashi/evaluator/loops.h"
 
 namespace kashi::internal {
 namespace {
@@ -83,7 +83,7 @@ int64_t FftAxis<T>::scratch() const {
 
 template <typename T>
 absl::Status FftAxis<T>::TransformAll(const void* from, const FftStorage<T>& from_storage, void* to,
-                                      const FftStorage<T>& to_storage, bool is_inverse, const EvaluationRun& run,
+                                      const FftStorage<T>& to_storage, bool is_inverse, StopFunction check_stopped,
                                       T* scratch) const {
   const Job job{static_cast<const char*>(from),
                 from_storage,
@@ -91,21 +91,21 @@ absl::Status FftAxis<T>::TransformAll(const void* from, const FftStorage<T>& fro
                 to_storage,
                 is_inverse,
                 {scratch, scratch + shared_scratch(), thread_scratch()},
-                run};
+                check_stopped};
   if (plan_->is_parallel()) {
     for (int64_t group = 0; group < groups(); ++group) {
-      KASHI_RETURN_IF_ERROR(run.CheckStopped());
+      KASHI_RETURN_IF_ERROR(check_stopped());
       KASHI_RETURN_IF_ERROR(TransformGroup(job, group, 0));
     }
     return absl::OkStatus();
   }
   const int64_t elements = plan_->lines() * length_;
-  return CheckedParallelFor(run, /*parallel=*/true, groups(), 1 + (1 << 13) / elements,
-                            [&](int64_t begin, int64_t end, int thread) {
-                              for (int64_t group = begin; group < end; ++group)
-                                KASHI_RETURN_IF_ERROR(TransformGroup(job, group, thread));
-                              return absl::OkStatus();
-                            });
+  return StoppableParallelFor(check_stopped, /*parallel=*/true, groups(), 1 + (1 << 13) / elements,
+                              [&](int64_t begin, int64_t end, int thread) {
+                                for (int64_t group = begin; group < end; ++group)
+                                  KASHI_RETURN_IF_ERROR(TransformGroup(job, group, thread));
+                                return absl::OkStatus();
+                              });
 }
 
 template <typename T>
@@ -119,7 +119,7 @@ absl::Status FftAxis<T>::TransformGroup(const Job& job, int64_t group, int threa
   const FftLines to{job.to + origin * job.to_storage.bytes, shape_.inner, line_stride, count};
   const T scale = job.is_inverse ? static_cast<T>(1.0 / static_cast<double>(length_)) : T{1};
   return plan_->Transform({from, &job.from_storage, to, &job.to_storage, job.is_inverse, scale}, job.scratch, thread,
-                          job.run);
+                          job.check_stopped);
 }
 
 template <typename T>
@@ -151,7 +151,7 @@ absl::Status FftAxis<T>::TransformFromReal(const Job& job, const FftLines& from,
   }
   KASHI_RETURN_IF_ERROR(plan_->Transform(
       {is_halved() ? from : between, is_halved() ? &job.from_storage : own, between, own, /*is_inverse=*/false, 1},
-      job.scratch, thread, job.run));
+      job.scratch, thread, job.check_stopped));
   for (int64_t line = 0; line < from.count; ++line, to += (length_ / 2 + 1) * job.to_storage.bytes) {
     const T* const row = rows + 2 * line * plan_length();
     if (is_halved()) {
@@ -179,7 +179,7 @@ absl::Status FftAxis<T>::TransformToReal(const Job& job, const char* from, const
   const T scale = static_cast<T>(1.0 / static_cast<double>(length_));
   KASHI_RETURN_IF_ERROR(plan_->Transform(
       {between, own, is_halved() ? to : between, is_halved() ? &job.to_storage : own, /*is_inverse=*/true, scale},
-      job.scratch, thread, job.run));
+      job.scratch, thread, job.check_stopped));
   for (int64_t line = 0; line < to.count && !is_halved(); ++line) {
     WithNumbers(static_cast<char*>(to.data), job.to_storage,
                 [&](auto* numbers) { RealFromComplex(rows + 2 * line * length_, length_, numbers + line * length_); });

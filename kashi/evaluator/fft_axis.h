@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kashi/base/math.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_transform.h"
 
 namespace kashi::internal {
@@ -39,10 +39,10 @@ class FftAxis {
   // Elements of T that TransformAll needs.
   int64_t scratch() const;
   // From `from` to `to`: other memory, or the same if both have complex numbers of one type. The storages say whether
-  // the numbers are float or double. Inverse transforms are divided by the length. Ends early, with the run's error,
-  // if the run is stopped.
+  // the numbers are float or double. Inverse transforms are divided by the length. Ends early with the error of
+  // check_stopped.
   [[nodiscard]] absl::Status TransformAll(const void* from, const FftStorage<T>& from_storage, void* to,
-                                          const FftStorage<T>& to_storage, bool is_inverse, const EvaluationRun& run,
+                                          const FftStorage<T>& to_storage, bool is_inverse, StopFunction check_stopped,
                                           T* scratch) const;
 
  private:
@@ -53,7 +53,7 @@ class FftAxis {
     const FftStorage<T>& to_storage;
     bool is_inverse;
     FftScratch<T> scratch;
-    const EvaluationRun& run;
+    StopFunction check_stopped;
   };
 
   // Groups are the lines of one call of the plan.

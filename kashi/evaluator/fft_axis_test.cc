@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "kashi/base/parallel.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_blocks.h"
 
 namespace kashi::internal {
@@ -74,8 +74,7 @@ std::vector<S> RunFftCase(const FftCase& c, const std::vector<S>& x) {
   std::vector<T> scratch(axis.scratch(), std::numeric_limits<T>::quiet_NaN());
   std::vector<S> y(c.outer * c.inner * c.to_length() * c.to_parts());
   const FftStorage<T>& storage = FindFftKernels<T>().template Storage<S>();
-  EXPECT_TRUE(
-      axis.TransformAll(x.data(), storage, y.data(), storage, c.is_inverse, EvaluationRun(), scratch.data()).ok());
+  EXPECT_TRUE(axis.TransformAll(x.data(), storage, y.data(), storage, c.is_inverse, NeverStopped, scratch.data()).ok());
   return y;
 }
 
@@ -184,7 +183,7 @@ TEST(FftAxisTest, InPlace) {
     std::vector<float> scratch(axis.scratch());
     const FftStorage<float>& storage = FindFftKernels<float>().of_f32;
     ASSERT_TRUE(
-        axis.TransformAll(x.data(), storage, x.data(), storage, c.is_inverse, EvaluationRun(), scratch.data()).ok());
+        axis.TransformAll(x.data(), storage, x.data(), storage, c.is_inverse, NeverStopped, scratch.data()).ok());
     EXPECT_TRUE(x == expected) << c.n;
   }
 }

@@ -13,8 +13,8 @@
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
-#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_blocks.h"
+#include "kashi/evaluator/loops.h"
 
 namespace kashi::internal {
 namespace {
@@ -48,7 +48,7 @@ class LinePlan : public FftPlan<T> {
   int64_t lines() const override { return groups_ * FindFftKernels<T>().lanes; }
   int64_t thread_scratch() const override { return groups_ * blocks_.numbers(); }
   absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                         const EvaluationRun&) const override {
+                         StopFunction) const override {
     const int64_t step = blocks_.numbers();
     T* const memory = scratch.Of(thread);
     call.from_storage->load(call.from, blocks_.length(), call.is_inverse, memory, step);
@@ -82,7 +82,7 @@ class PartsPlan : public FftPlan<T> {
   int64_t lines() const override { return 1; }
   int64_t thread_scratch() const override { return blocks_.numbers(); }
   absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                         const EvaluationRun&) const override {
+                         StopFunction) const override {
     T* const blocks = scratch.Of(thread);
     call.from_storage->load({call.from.data, W(), 1, W()}, blocks_.length(), call.is_inverse, blocks, 0);
     blocks_.Transform(blocks);
@@ -137,14 +137,15 @@ class MatrixPlan : public FftPlan<T> {
   int64_t shared_scratch() const override { return chunks() * chunk_blocks() * 2 * W(); }
   int64_t thread_scratch() const override { return kColumnGroups * rows_.numbers() + 2 * rows_.length(); }
   absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int,
-                         const EvaluationRun& run) const override {
+                         StopFunction check_stopped) const override {
     const int64_t step = kColumnGroups * W();
-    KASHI_RETURN_IF_ERROR(run.ParallelFor(CeilOfRatio(rows_.length(), step), 1, [&](int64_t begin, int64_t, int) {
-      TransformColumns(call, begin * step, scratch.shared);
-    }));
-    return run.ParallelFor(CeilOfRatio(columns_.length(), step), 1, [&](int64_t begin, int64_t, int thread) {
-      TransformRows(call, begin * step, scratch.shared, scratch.Of(thread));
-    });
+    KASHI_RETURN_IF_ERROR(StoppableParallelFor(
+        check_stopped, CeilOfRatio(rows_.length(), step), 1,
+        [&](int64_t begin, int64_t, int) { TransformColumns(call, begin * step, scratch.shared); }));
+    return StoppableParallelFor(check_stopped, CeilOfRatio(columns_.length(), step), 1,
+                                [&](int64_t begin, int64_t, int thread) {
+                                  TransformRows(call, begin * step, scratch.shared, scratch.Of(thread));
+                                });
   }
 
  private:
@@ -222,17 +223,17 @@ class ConvolutionPlan : public FftPlan<T> {
   int64_t shared_scratch() const override { return is_parallel() ? 2 * padded_ + plan_->shared_scratch() : 0; }
   int64_t thread_scratch() const override { return plan_->thread_scratch() + (is_parallel() ? 0 : 2 * padded_); }
   absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                         const EvaluationRun& run) const override {
+                         StopFunction check_stopped) const override {
     const FftStorage<T>& own = FindFftKernels<T>().template Storage<T>();
     T* row = is_parallel() ? scratch.shared + plan_->shared_scratch() : scratch.Of(thread) + plan_->thread_scratch();
     call.from_storage->multiply_from({call.from.data, chirp_.data(), length_, call.is_inverse, {1, false}, row});
     std::fill(row + 2 * length_, row + 2 * padded_, T{0});
     KASHI_RETURN_IF_ERROR(
-        plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/false, 1}, scratch, thread, run));
-    KASHI_RETURN_IF_ERROR(run.CheckStopped());
+        plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/false, 1}, scratch, thread, check_stopped));
+    KASHI_RETURN_IF_ERROR(check_stopped());
     own.multiply_to({row, filter_.data(), padded_, false, {1, false}, row});
     KASHI_RETURN_IF_ERROR(
-        plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/true, 1}, scratch, thread, run));
+        plan_->Transform({Row(row), &own, Row(row), &own, /*is_inverse=*/true, 1}, scratch, thread, check_stopped));
     call.to_storage->multiply_to({row, chirp_.data(), length_, false, ScaleOf(call), call.to.data});
     return absl::OkStatus();
   }
@@ -255,9 +256,8 @@ class ConvolutionPlan : public FftPlan<T> {
     std::vector<T> memory(plan_->shared_scratch() + plan_->thread_scratch() * ParallelThreadCount());
     const FftScratch<T> scratch{memory.data(), memory.data() + plan_->shared_scratch(), plan_->thread_scratch()};
     const FftLines row = Row(filter_.data());
-    // A run without limits never stops.
     const absl::Status status =
-        plan_->Transform({row, &own, row, &own, /*is_inverse=*/false, 1}, scratch, 0, EvaluationRun());
+        plan_->Transform({row, &own, row, &own, /*is_inverse=*/false, 1}, scratch, 0, NeverStopped);
     KASHI_CHECK(status.ok()) << status;
   }
 
@@ -281,17 +281,17 @@ class TransposingPlan : public FftPlan<T> {
     return plan_->thread_scratch() + kPiece * 2 * W() + (is_parallel() ? 0 : rows_numbers());
   }
   absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                         const EvaluationRun& run) const override {
+                         StopFunction check_stopped) const override {
     const FftStorage<T>& own = FindFftKernels<T>().template Storage<T>();
     T* const piece = scratch.Of(thread) + plan_->thread_scratch();
     T* const memory = is_parallel() ? scratch.shared + plan_->shared_scratch() : piece + kPiece * 2 * W();
     const FftLines rows{memory, 1, length_, call.from.count};
     Move(call.from, *call.from_storage, rows, own, piece);
     for (int64_t line = 0; line < rows.count; line += plan_->lines()) {
-      KASHI_RETURN_IF_ERROR(run.CheckStopped());
+      KASHI_RETURN_IF_ERROR(check_stopped());
       const FftLines some = Part(rows, 0, line, std::min(plan_->lines(), rows.count - line), own.bytes);
       KASHI_RETURN_IF_ERROR(
-          plan_->Transform({some, &own, some, &own, call.is_inverse, call.scale}, scratch, thread, run));
+          plan_->Transform({some, &own, some, &own, call.is_inverse, call.scale}, scratch, thread, check_stopped));
     }
     Move(rows, own, call.to, *call.to_storage, piece);
     return absl::OkStatus();

@@ -17,7 +17,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "kashi/evaluator/evaluation_run.h"
+#include "absl/status/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fft_kernels.h"
 
 namespace kashi::internal {
@@ -56,9 +57,9 @@ class FftPlan {
   virtual int64_t shared_scratch() const { return 0; }
   virtual int64_t thread_scratch() const = 0;
 
-  // `thread` is the caller's in its ParallelFor, else 0. Ends early, with the run's error, if the run is stopped.
+  // `thread` is the caller's in its ParallelFor, else 0. Ends early with the error of check_stopped.
   [[nodiscard]] virtual absl::Status Transform(const FftCall<T>& call, const FftScratch<T>& scratch, int thread,
-                                               const EvaluationRun& run) const = 0;
+                                               StopFunction check_stopped) const = 0;
 };
 
 // The most memory of a plan for each element of a line, in elements of T.

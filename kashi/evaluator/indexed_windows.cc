@@ -62,10 +62,9 @@ void AddStart(int64_t start, int64_t limit, int64_t stride, IndexedWindows::Beyo
 }  // namespace
 
 absl::StatusOr<IndexedWindows> IndexedWindows::Make(const WindowNumbers& numbers,
-                                                    absl::Span<const int64_t> operand_dims, const Value& indices,
+                                                    absl::Span<const int64_t> operand_dims, const IndexArray& indices,
                                                     absl::Span<const int64_t> batch_dims) {
-  IndexedWindows windows;
-  windows.indices_ = &indices;
+  IndexedWindows windows(indices);
   KASHI_ASSIGN_OR_RETURN(const DimensionVector counter_of, windows.AddCounters(numbers, batch_dims));
   const DimensionVector window = windows.AddLoops(numbers, operand_dims, batch_dims);
   windows.AddStarts(numbers, operand_dims, window, counter_of);
@@ -74,22 +73,23 @@ absl::StatusOr<IndexedWindows> IndexedWindows::Make(const WindowNumbers& numbers
 
 absl::StatusOr<DimensionVector> IndexedWindows::AddCounters(const WindowNumbers& numbers,
                                                             absl::Span<const int64_t> batch_dims) {
-  const Value& indices = *indices_;
+  const absl::Span<const int64_t> indices = indices_.dimensions;
+  const auto index_rank = static_cast<int64_t>(indices.size());
   const DimensionVector batch_strides = RowMajorStrides(batch_dims);
-  const DimensionVector index_strides = RowMajorStrides(indices.dimensions());
-  const bool are_vectors = numbers.index_vector_dim < indices.rank();
-  const int64_t components = are_vectors ? indices.dimension(numbers.index_vector_dim) : 1;
+  const DimensionVector index_strides = RowMajorStrides(indices);
+  const bool are_vectors = numbers.index_vector_dim < index_rank;
+  const int64_t components = are_vectors ? indices[numbers.index_vector_dim] : 1;
   component_stride_ = are_vectors ? index_strides[numbers.index_vector_dim] : 1;
   if (static_cast<int64_t>(numbers.start_map.size()) != components) {
     return InvalidArgument("indices have %d components, but %d are used", components, numbers.start_map.size());
   }
-  DimensionVector counter_of(indices.rank() + 1, -1);
+  DimensionVector counter_of(index_rank + 1, -1);
   int64_t next = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(batch_dims.size()); ++d) {
     if (absl::c_linear_search(numbers.window_dims, d)) continue;
     if (next == numbers.index_vector_dim) ++next;
-    if (next >= indices.rank() || batch_dims[d] != indices.dimension(next)) {
-      return InvalidArgument("indices of [%s] do not match windows of [%s]", absl::StrJoin(indices.dimensions(), ","),
+    if (next >= index_rank || batch_dims[d] != indices[next]) {
+      return InvalidArgument("indices of [%s] do not match windows of [%s]", absl::StrJoin(indices, ","),
                              absl::StrJoin(batch_dims, ","));
     }
     counter_of[next] = static_cast<int64_t>(counters_.size());
@@ -183,12 +183,12 @@ int64_t IndexedWindows::FindPlaces(int64_t begin, int64_t n, Beyond beyond, Plac
     primitive_util::IntegralTypeSwitch<void>(
         [&](auto type) {
           using T = primitive_util::NativeTypeOf<type>;
-          const T* indices = static_cast<const T*>(indices_->untyped_data()) + start.component * component_stride_;
+          const T* indices = static_cast<const T*>(indices_.data) + start.component * component_stride_;
           for (int64_t i = 0; i < n; ++i) {
             AddStart(ToInt64(indices[places.index[i]]), start.limit, start.operand_stride, beyond, places.operand[i]);
           }
         },
-        indices_->element_type());
+        indices_.type);
   }
   if (beyond == Beyond::kClamp) return n;
   int64_t kept = 0;

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/array/primitive_type.h"
 
 namespace kashi::internal {
 
@@ -34,12 +34,19 @@ struct WindowNumbers {
   int64_t index_vector_dim;                         // the rank of the indices: they are scalars
 };
 
+// A dense row-major array of integers, in memory that outlives the IndexedWindows.
+struct IndexArray {
+  PrimitiveType type;
+  absl::Span<const int64_t> dimensions;
+  const void* data;
+};
+
 class IndexedWindows {
  public:
-  // Keeps a reference to `indices`. INVALID_ARGUMENT if the sizes do not match, which is possible with dynamic
+  // INVALID_ARGUMENT if the sizes do not match, which is possible with dynamic
   // dimensions. Pre: batch and operand are not empty.
   static absl::StatusOr<IndexedWindows> Make(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims,
-                                             const Value& indices, absl::Span<const int64_t> batch_dims);
+                                             const IndexArray& indices, absl::Span<const int64_t> batch_dims);
 
   int64_t window_count() const { return window_count_; }
   int64_t window_element_count() const { return window_element_count_; }
@@ -90,7 +97,7 @@ class IndexedWindows {
     int64_t component;
     int64_t counter;
   };
-  IndexedWindows() = default;
+  explicit IndexedWindows(const IndexArray& indices) : indices_(indices) {}
 
   // The batch's other dimensions are the dimensions of the indices without index_vector_dim, in order: one counter for
   // each. Returns which counter each dimension of the indices has; -1: none.
@@ -103,7 +110,7 @@ class IndexedWindows {
   void AddStarts(const WindowNumbers& numbers, absl::Span<const int64_t> operand_dims, const DimensionVector& window,
                  const DimensionVector& counter_of);
 
-  const Value* indices_ = nullptr;
+  IndexArray indices_;
   int64_t component_stride_ = 0;  // between two components of an index
   int64_t window_count_ = 1;
   int64_t window_element_count_ = 1;

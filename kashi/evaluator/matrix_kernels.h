@@ -17,9 +17,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/try_parallel.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/matrix_product.h"
-#include "kashi/evaluator/value.h"
 
 namespace kashi::internal {
 

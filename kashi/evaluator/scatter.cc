@@ -171,10 +171,12 @@ absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span
   }
   if (xs[0].element_count() == 0 || updates[0].element_count() == 0) return absl::OkStatus();
   const ScatterDimensionNumbers& numbers = op.instruction.scatter_dimension_numbers();
+  const Value& indices = op.operands[n];
   const absl::StatusOr<IndexedWindows> windows = IndexedWindows::Make(
       {numbers.update_window_dims(), numbers.inserted_window_dims(), numbers.scatter_dims_to_operand_dims(),
        numbers.input_batching_dims(), numbers.scatter_indices_batching_dims(), numbers.index_vector_dim()},
-      xs[0].dimensions(), op.operands[n], updates[0].dimensions());
+      xs[0].dimensions(), {indices.element_type(), indices.dimensions(), indices.untyped_data()},
+      updates[0].dimensions());
   if (!windows.ok()) return InvalidArgument("%s: %s", op.instruction.name(), windows.status().message());
   return Apply(op, *windows, function, updates, xs);
 }
