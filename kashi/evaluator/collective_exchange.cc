@@ -99,7 +99,7 @@ class BegunCollective final : public PendingValue {
   BegunCollective(Operation& op, CollectiveHalves plan)
       : operands_(TakeOperands(op)),
         results_(op.results.begin(), op.results.end()),
-        op_{op.instruction, absl::MakeSpan(operands_), results_, op.run, op.kernel, op.start},
+        op_{{op.instruction, absl::MakeSpan(operands_), results_, op.limits}, op.run, op.kernel, op.start},
         plan_(std::move(plan)) {}
 
   absl::Status Begin() {

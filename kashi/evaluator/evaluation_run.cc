@@ -213,7 +213,7 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
                                                   const HloInstruction* start) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
   const GuardedStep guarded(step.instruction->name());
-  Operation operation{*step.instruction, operands, results, *this, step.kernel.get(), start};
+  Operation operation{{*step.instruction, operands, results, limits_}, *this, step.kernel.get(), start};
   absl::StatusOr<Value> value =
       step.compiled != nullptr ? RunCompiledStep(*step.compiled, operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();

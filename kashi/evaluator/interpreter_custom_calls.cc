@@ -17,6 +17,7 @@
 #include "kashi/evaluator/custom_call_functions.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/device_threads.h"
+#include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 

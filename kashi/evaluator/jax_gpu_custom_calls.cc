@@ -35,7 +35,7 @@ std::pair<uint32_t, uint32_t> HashCounter(uint32_t k0, uint32_t k1, uint32_t x0,
 
 }  // namespace
 
-absl::StatusOr<Value> EvaluateThreefry(Operation& op) {
+absl::StatusOr<Value> EvaluateThreefry(BasicOperation& op) {
   if (!HasArrayOperands(op, 4) || op.results.size() != 2) return MisusedCustomCall(op);
   const Shape& shape = op.operands[0].shape();
   const bool fits = shape.element_type() == U32 && op.result(0) && *op.result(0) == shape && op.result(1) &&
@@ -48,13 +48,13 @@ absl::StatusOr<Value> EvaluateThreefry(Operation& op) {
   for (int i = 0; i < 4; ++i) in[i] = op.operands[i].data<uint32_t>().data();
   uint32_t *const x0 = first.mutable_data<uint32_t>().data(), *const x1 = second.mutable_data<uint32_t>().data();
   for (int64_t i = 0; i < first.element_count(); ++i) {
-    if (i % kElementsPerCheck == 0) KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
+    if (i % kElementsPerCheck == 0) KASHI_RETURN_IF_ERROR(op.CheckStopped());
     std::tie(x0[i], x1[i]) = HashCounter(in[0][i], in[1][i], in[2][i], in[3][i]);
   }
   return MakeTupleResultOf(op, std::move(first), std::move(second));
 }
 
-absl::StatusOr<Value> EvaluateLuPermutation(Operation& op) {
+absl::StatusOr<Value> EvaluateLuPermutation(BasicOperation& op) {
   if (!HasArrayOperands(op, 1) || op.results.size() != 1 || !op.result()) return MisusedCustomCall(op);
   const Shape &from = op.operands[0].shape(), &to = *op.result();
   const int rank = op.operands[0].rank();
@@ -69,7 +69,7 @@ absl::StatusOr<Value> EvaluateLuPermutation(Operation& op) {
   const int32_t* pivots = op.operands[0].data<int32_t>().data();
   int32_t* permutation = result.mutable_data<int32_t>().data();
   for (int64_t matrix = 0; matrix < matrices; ++matrix, pivots += steps, permutation += n) {
-    KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
+    KASHI_RETURN_IF_ERROR(op.CheckStopped());
     std::iota(permutation, permutation + n, 0);
     for (int64_t i = 0; i < steps; ++i) {
       const bool is_row = pivots[i] >= 0 && pivots[i] < n;  // JAX's kernels skip other pivots

@@ -1,4 +1,5 @@
 #include "kashi/evaluator/lapack_call.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 #include <algorithm>
 #include <complex>
@@ -17,6 +18,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/physical_order.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::internal {
 namespace {
@@ -105,7 +107,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(abs
   return attributes;
 }
 
-absl::StatusOr<LapackCall> LapackCall::Make(Operation& op, absl::string_view signature, PrimitiveType type,
+absl::StatusOr<LapackCall> LapackCall::Make(BasicOperation& op, absl::string_view signature, PrimitiveType type,
                                             const LapackConvention& convention) {
   LapackCall call(op, convention);
   call.signature_ = std::string(signature);
@@ -259,7 +261,7 @@ absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
     operands_.push_back({value, stride, place});
     return absl::OkStatus();
   }
-  KASHI_ASSIGN_OR_RETURN(Value physical, op_.run.MakeArray(value.dense_shape()));
+  KASHI_ASSIGN_OR_RETURN(Value physical, Value::MakeArray(value.dense_shape(), op_.limits.memory));
   KASHI_RETURN_IF_ERROR(
       order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes(), [this] { return CheckStopped(); }));
   operands_.push_back({std::move(physical), stride, place});
@@ -308,7 +310,8 @@ absl::StatusOr<Value> LapackCall::Workspace(PrimitiveType type, int64_t elements
     return ResourceExhausted("%s: LAPACK counts in 32 bits, which is not enough for its workspace of %d elements",
                              op_.instruction.name(), elements);
   }
-  return op_.run.MakeArray(type, {std::max<int64_t>(1, elements)});
+  KASHI_ASSIGN_OR_RETURN(DenseShape shape, MakeCheckedDenseShape(type, {std::max<int64_t>(1, elements)}));
+  return Value::MakeArray(std::move(shape), op_.limits.memory);
 }
 
 // The program does not read it.

@@ -13,6 +13,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/lapack_call.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
 #ifdef KASHI_HAS_LAPACK
 #include "kashi/evaluator/lapack_routines.h"
 #endif
@@ -506,7 +507,7 @@ bool HasLapack() {
 
 bool IsLapackCall(absl::string_view target) { return FindLapackTarget(target).routine != nullptr; }
 
-absl::StatusOr<Value> EvaluateLapackCall(Operation& op) {
+absl::StatusOr<Value> EvaluateLapackCall(BasicOperation& op) {
   const LapackTarget target = FindLapackTarget(op.instruction.custom_call_target());
   if (!HasLapack()) {
     return Unimplemented(

@@ -1,20 +1,29 @@
 // Handlers of custom calls. A run tries, in this order: EvaluationOptions::custom_call_handler, this registry, and the
-// targets that Kashi computes itself (custom_call.cc).
+// targets that Kashi computes itself (kashi/evaluator/custom_call.cc).
 //
 //   CustomCallRegistry::Global().Register(
 //       "scale", [](const HloInstruction& call, absl::Span<const Literal* const> x) {…});
-#ifndef KASHI_EVALUATOR_CUSTOM_CALL_H_
-#define KASHI_EVALUATOR_CUSTOM_CALL_H_
+#ifndef KASHI_EVALUATOR_CUSTOM_CALL_REGISTRY_H_
+#define KASHI_EVALUATOR_CUSTOM_CALL_REGISTRY_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "kashi/evaluator/evaluation_options.h"
+#include "absl/types/span.h"
+#include "kashi/literal/literal.h"
 
 namespace kashi {
+
+class HloInstruction;
+
+// A custom call: computes the result from the operands. The result has the shape and layout of the instruction.
+using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruction& custom_call,
+                                                                absl::Span<const Literal* const> operands)>;
 
 // Handlers by custom_call_target. Thread-safe; a handler may be called by several threads at a time.
 class CustomCallRegistry {
@@ -34,9 +43,6 @@ class CustomCallRegistry {
   absl::flat_hash_map<std::string, CustomCallHandler> handlers_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether Kashi computes calls of this target without a handler.
-bool IsKnownCustomCall(absl::string_view target);
-
 }  // namespace kashi
 
-#endif  // KASHI_EVALUATOR_CUSTOM_CALL_H_
+#endif  // KASHI_EVALUATOR_CUSTOM_CALL_REGISTRY_H_
