@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/math.h"
 #include "kashi/base/parallel.h"
+#include "kashi/base/status.h"
 #include "kashi/base/try_parallel.h"
 #include "kashi/evaluator/matrix_product_kernels.h"
 #include "kashi/evaluator/scratch_block.h"

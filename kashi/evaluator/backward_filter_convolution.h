@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/convolution_axis.h"
 

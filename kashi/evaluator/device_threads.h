@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "kashi/evaluator/device.h"
 #include "kashi/evaluator/device_fabric.h"
-#include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/run_limits.h"
 #include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
