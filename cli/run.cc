@@ -39,7 +39,7 @@
 #include "kashi/base/machine.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/evaluator/device_fabric.h"
+#include "kashi/devices/device_fabric.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_checker.h"

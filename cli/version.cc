@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/engine.h"
 #include "cli/verb.h"
-#include "kashi/evaluator/lapack_call.h"
+#include "kashi/custom_calls/lapack_call.h"
 
 namespace kashi::cli {
 

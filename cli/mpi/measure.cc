@@ -14,10 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/device_fabric.h"
+#include "kashi/devices/device_fabric.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 

@@ -16,7 +16,7 @@
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/hlo_evaluator.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi {
 namespace internal {

@@ -27,9 +27,9 @@
 #include "absl/types/span.h"
 #include "kashi/cpu/compile_options.h"
 #include "kashi/evaluator/evaluation_options.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi {
 

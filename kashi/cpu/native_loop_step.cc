@@ -5,7 +5,7 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

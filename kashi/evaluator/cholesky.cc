@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "kashi/base/status.h"
-#include "kashi/evaluator/matrix_kernels.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/matrix_kernels.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

@@ -7,8 +7,8 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/spmd/asynchronous_collectives.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

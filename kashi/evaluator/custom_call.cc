@@ -17,17 +17,17 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/custom_calls/custom_call_functions.h"
+#include "kashi/custom_calls/custom_call_registry.h"
+#include "kashi/custom_calls/lapack_call.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/bitcast.h"
 #include "kashi/evaluator/cholesky.h"
 #include "kashi/evaluator/collective_exchange.h"
-#include "kashi/evaluator/custom_call_functions.h"
-#include "kashi/evaluator/custom_call_registry.h"
-#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/factorizations.h"
-#include "kashi/evaluator/lapack_call.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/run_custom_calls.h"
-#include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
 
@@ -51,7 +51,7 @@ absl::StatusOr<Value> PassOn(Operation& op) {
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
 }
 
-// ---- Borders of manual regions, on one of the devices (sharding_border.h) ------------------------------------------
+// ---- Borders of manual regions, on one of the devices (kashi/devices/sharding_border.h) -----------------------------
 
 // What comes from members of the device's group, operand by operand.
 absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
@@ -428,7 +428,7 @@ constexpr Target kTargets[] = {
     {"Eigh", EvaluateEigh},
     // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
     {"EighTpu", EvaluateEighOfQuadrants},
-    // custom_call_functions.h says what these take
+    // kashi/custom_calls/custom_call_functions.h says what these take
     {"tridiagonal_solve_perturbed_ffi", Basic<SolveTridiagonalPerturbed>},
     {"cpu_csr_sparse_dense_ffi", Basic<MultiplyCsr>},
     {"cu_threefry2x32", Basic<EvaluateThreefry>},

@@ -1,4 +1,4 @@
-#include "kashi/evaluator/custom_call_registry.h"
+#include "kashi/custom_calls/custom_call_registry.h"
 
 #include <cstdint>
 #include <limits>

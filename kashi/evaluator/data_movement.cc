@@ -1,6 +1,6 @@
 // Operations that only move elements (docs/spec/hlo-ops.md 2). All are copies of boxes, which differ in the begin and
-// the strides of the box in source and target. MoveBox (array_mover.h) runs them. Operations that only rename
-// dimensions share the operand's memory.
+// the strides of the box in source and target. MoveBox (kashi/kernels/array_mover.h) runs them. Operations that only
+// rename dimensions share the operand's memory.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,10 +11,10 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/array_mover.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/array_mover.h"
 #include "kashi/literal/strided_walk.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

@@ -4,13 +4,13 @@
 
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/device_fabric.h"
-#include "kashi/evaluator/device_threads.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/device_fabric.h"
+#include "kashi/devices/device_threads.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/values/value.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi {
 

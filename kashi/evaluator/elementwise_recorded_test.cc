@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/types.h"
-#include "kashi/evaluator/close_testing.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/kernels/close_testing.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::internal {

@@ -15,11 +15,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/custom_call_registry.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/custom_calls/custom_call_registry.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi {
 
@@ -62,8 +62,8 @@ struct EvaluationOptions {
   std::function<bool()> is_cancelled;
   // The device of this run; null: the only device. Must outlive the run.
   internal::Device* device = nullptr;
-  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.
-  // Must outlive the run.
+  // Where the devices of a program of several devices run (kashi/devices/device_fabric.h); null: they are threads of
+  // this process. Must outlive the run.
   internal::DeviceFabric* fabric = nullptr;
   // Machine code that evaluates some of the instructions (compiled_step.h); null: none. Must outlive the run.
   const internal::CompiledSteps* compiled = nullptr;

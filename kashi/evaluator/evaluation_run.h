@@ -21,10 +21,10 @@
 #include "absl/types/span.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_options.h"
-#include "kashi/evaluator/run_limits.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/run_limits.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

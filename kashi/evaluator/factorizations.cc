@@ -9,9 +9,9 @@
 
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/dense_factorizations.h"
-#include "kashi/evaluator/matrix_kernels.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/dense_factorizations.h"
+#include "kashi/kernels/matrix_kernels.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

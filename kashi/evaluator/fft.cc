@@ -1,6 +1,6 @@
-// fft (docs/spec/hlo-ops.md 8), an axis at a time (fft_axis.h). The evaluator computes in f64. Between axes, the array
-// is complex128, so that each element of the result is rounded once. RFFT begins, IRFFT ends with the last axis, the
-// one that is cut to n/2 + 1.
+// fft (docs/spec/hlo-ops.md 8), an axis at a time (kashi/kernels/fft_axis.h). The evaluator computes in f64. Between
+// axes, the array is complex128, so that each element of the result is rounded once. RFFT begins, IRFFT ends with the
+// last axis, the one that is cut to n/2 + 1.
 #include "kashi/evaluator/fft.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/evaluator/fft_kernels.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/hlo/attributes/enum_text.h"
+#include "kashi/kernels/fft_kernels.h"
 
 namespace kashi::internal {
 namespace {

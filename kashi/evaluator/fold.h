@@ -14,11 +14,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/lane_function.h"
-#include "kashi/evaluator/loops.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/kernels/element_kernel.h"
+#include "kashi/kernels/loops.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -26,7 +26,7 @@ namespace kashi::internal {
 using Sources = absl::InlinedVector<const char*, 2>;
 using Targets = absl::InlinedVector<char*, 2>;
 
-// StoppableParallelFor (loops.h) until the run is stopped.
+// StoppableParallelFor (kashi/kernels/loops.h) until the run is stopped.
 absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
                                 absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body);
 

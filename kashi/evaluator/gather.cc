@@ -8,8 +8,8 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/kernels/indexed_windows.h"
 #include "kashi/literal/strided_copy.h"
 
 namespace kashi::internal {

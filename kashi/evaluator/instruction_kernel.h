@@ -1,10 +1,10 @@
-// The element kernel (element_kernel.h) of an instruction.
+// The element kernel (kashi/kernels/element_kernel.h) of an instruction.
 #ifndef KASHI_EVALUATOR_INSTRUCTION_KERNEL_H_
 #define KASHI_EVALUATOR_INSTRUCTION_KERNEL_H_
 
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/kernels/element_kernel.h"
 
 namespace kashi::internal {
 

@@ -1,5 +1,5 @@
 // What calls of LAPACK take and refuse. What they compute: programs_test.cc, against JAX.
-#include "kashi/evaluator/lapack_call.h"
+#include "kashi/custom_calls/lapack_call.h"
 
 #include <cmath>
 #include <cstdint>

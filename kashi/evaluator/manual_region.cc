@@ -5,9 +5,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/device_threads.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/device_threads.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 

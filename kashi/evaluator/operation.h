@@ -13,10 +13,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/basic_operation.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/basic_operation.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -28,7 +28,7 @@ struct Operation : BasicOperation {
   // The kernel of an elementwise operation; null if there is none for these types.
   const ElementKernel* kernel = nullptr;
   // The instruction that begins this operation, if another one ends it: a collective operation may then give a pending
-  // value (pending_value.h). Null: the result must be there.
+  // value (kashi/values/pending_value.h). Null: the result must be there.
   const HloInstruction* start = nullptr;
 };
 

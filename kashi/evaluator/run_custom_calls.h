@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -14,11 +14,11 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/try_parallel.h"
-#include "kashi/evaluator/element_kernel.h"
-#include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/element_kernel.h"
+#include "kashi/kernels/indexed_windows.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

@@ -20,9 +20,9 @@
 
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/collective_exchange.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

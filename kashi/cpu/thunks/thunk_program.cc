@@ -11,7 +11,7 @@
 #include "kashi/cpu/thunks/frame_allocator.h"
 #include "kashi/cpu/thunks/leaves.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
