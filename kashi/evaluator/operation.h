@@ -22,7 +22,7 @@ namespace kashi::internal {
 
 struct ElementKernel;
 
-// In a run, which can call computations.
+// An operation of a run. It can call computations.
 struct Operation : BasicOperation {
   EvaluationRun& run;
   // The kernel of an elementwise operation; null if there is none for these types.
