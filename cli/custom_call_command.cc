@@ -14,7 +14,7 @@
 #include "cli/verb.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/custom_call.h"
+#include "kashi/custom_calls/custom_call_registry.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
 

@@ -21,9 +21,9 @@
 #include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal_comparison.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 

@@ -11,8 +11,8 @@
 #include "cli/module_diff.h"
 #include "cli/run_outputs.h"
 #include "cli/value_summary.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 

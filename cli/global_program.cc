@@ -9,10 +9,10 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 

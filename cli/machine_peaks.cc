@@ -9,7 +9,7 @@
 
 #include "kashi/base/check.h"
 #include "kashi/base/parallel.h"
-#include "kashi/evaluator/matrix_product.h"
+#include "kashi/kernels/matrix_product.h"
 
 namespace kashi::cli {
 

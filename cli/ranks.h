@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/device_fabric.h"
+#include "kashi/devices/device_fabric.h"
 #include "kashi/literal/literal.h"
 
 namespace kashi::cli {

@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "cli/progress.h"
 #include "cli/value_summary.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 

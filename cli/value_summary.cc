@@ -12,10 +12,10 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_index.h"
 #include "kashi/base/text.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 

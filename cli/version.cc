@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/verb.h"
+#include "kashi/custom_calls/lapack_call.h"
 #include "kashi/engine/engine.h"
-#include "kashi/evaluator/lapack_call.h"
 
 namespace kashi::cli {
 

@@ -26,7 +26,7 @@ LIBRARY_INCLUDES = {
 SYSTEM_INCLUDES = {
     "kashi/cpu/flush_denormals.h": ("xmmintrin.h",),  # denormal numbers
     # Instructions for short elements; AMX, which a process asks Linux for.
-    "kashi/evaluator/matrix_product_kernels.cc": ("cpuid.h", "immintrin.h", "sys/syscall.h", "unistd.h"),
+    "kashi/kernels/matrix_product_kernels.cc": ("cpuid.h", "immintrin.h", "sys/syscall.h", "unistd.h"),
     "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
     "kashi/base/guard_pages.cc": ("signal.h", "sys/mman.h", "unistd.h"),
     "kashi/base/page_buffer.cc": ("sys/mman.h",),

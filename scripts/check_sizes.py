@@ -15,7 +15,7 @@ MAX_FILE, MAX_FUNCTION, MAX_COLUMNS, MAX_CASES = 600, 60, 120, 3
 CODE = ("kashi", "cli", "compat", "fuzz", "examples", "python")
 TEXT = (*CODE, "scripts", "tests", "bench", "cmake")
 # Where opcodes may be told apart one by one.
-OPCODE_FILES = re.compile(r"^(kashi/hlo/ir/hlo_opcode|kashi/evaluator/operation_table|kashi/evaluator/element_kernel)")
+OPCODE_FILES = re.compile(r"^(kashi/hlo/ir/hlo_opcode|kashi/evaluator/operation_table|kashi/kernels/element_kernel)")
 OPENS_SCOPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:inline )?(?:namespace|class|struct|union|enum|extern\s*\"C\")\b")
 TABLE_ROW = re.compile(r"^\s*(?:\{.*\},?|[A-Z_]+\(.*\)[;,]?)$")
 

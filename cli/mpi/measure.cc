@@ -14,15 +14,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/device_fabric.h"
+#include "kashi/devices/device_fabric.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/text/hlo_parser.h"
+#include "kashi/values/value.h"
 
 namespace kashi::cli {
 
 using internal::Device;
 using internal::EvaluationRun;
+using internal::LimitsOf;
 using internal::RunLimits;
 namespace {
 
@@ -164,7 +165,7 @@ class BareCall {
 // The time of the operation in a program, on this rank.
 absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int rounds, MpiRanks* ranks) {
   EvaluationOptions options;
-  const RunLimits limits(options);
+  const RunLimits limits = LimitsOf(options);
   double median = 0;
   KASHI_RETURN_IF_ERROR(
       ranks->fabric()->OnDevices(module, {ranks->size(), 1}, limits, [&](Device& device) -> absl::Status {

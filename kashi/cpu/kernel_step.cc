@@ -7,7 +7,7 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -48,7 +48,8 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
 absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) const {
   if (kernel_.updated_operand >= 0) {
     Value& operand = op.operands[kernel_.updated_operand];
-    KASHI_ASSIGN_OR_RETURN(Value memory, MakeWritable(op.run, kernel_.is_in_place ? std::move(operand) : operand));
+    KASHI_ASSIGN_OR_RETURN(Value memory,
+                           MakeWritable(op.run.budget(), kernel_.is_in_place ? std::move(operand) : operand));
     return Value::WithShape(std::move(memory), op.results[i]);
   }
   Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();

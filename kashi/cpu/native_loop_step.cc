@@ -5,7 +5,7 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool
   }
   for (size_t i = 0; i < elements.size(); ++i) {
     if (!is_written[i]) continue;
-    KASHI_ASSIGN_OR_RETURN(elements[i], MakeWritable(run, std::move(elements[i])));
+    KASHI_ASSIGN_OR_RETURN(elements[i], MakeWritable(run.budget(), std::move(elements[i])));
   }
   return elements;
 }

@@ -23,7 +23,7 @@
 #include "kashi/cpu/stop_programs_testing.h"
 #include "kashi/engine/program.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/inference/shape_inference.h"
 

@@ -11,7 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "kashi/array/shape.h"
 #include "kashi/engine/event.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

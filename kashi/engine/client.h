@@ -25,10 +25,10 @@
 #include "kashi/engine/loaded_program.h"
 #include "kashi/engine/local_device.h"
 #include "kashi/engine/program.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 #include "kashi/relayout/placement.h"
+#include "kashi/values/value.h"
 
 namespace kashi {
 

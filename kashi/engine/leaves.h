@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "kashi/array/shape.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

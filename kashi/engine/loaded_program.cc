@@ -101,7 +101,7 @@ absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments
     evaluation.cancelled = options.cancelled;
     evaluation.custom_call_handler = options.custom_call_handler;
     ProgramDoor::Complete(*program, &evaluation, &hooks);
-    RunLimits limits(evaluation);
+    RunLimits limits = internal::LimitsOf(evaluation);
     limits.memory = memory;
     return EvaluationRun(evaluation, hooks, limits).Call(entry, std::move(arguments));
   }
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<Value>> ProgramLaunch::RunOnAllDevices(std::vector<st
   evaluation.cancelled = options.cancelled;
   evaluation.custom_call_handler = options.custom_call_handler;
   ProgramDoor::Complete(*program, &evaluation, &hooks);
-  RunLimits limits(evaluation);
+  RunLimits limits = internal::LimitsOf(evaluation);
   limits.memory = memory;
   return RunValuesOnDevices(program->module(), std::move(arguments), evaluation, hooks, limits, counts);
 }

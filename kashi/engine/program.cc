@@ -9,7 +9,7 @@
 #include "kashi/engine/run_pool.h"
 #include "kashi/evaluator/check_arguments.h"
 #include "kashi/evaluator/literal_run.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi {
 

@@ -30,10 +30,10 @@
 #include "absl/types/span.h"
 #include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/evaluation_options.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi {
 

@@ -33,7 +33,7 @@ std::unique_ptr<EvaluationRun> RunPool::Take(const std::atomic<bool>* cancelled)
   }
   EvaluationOptions options = options_;
   options.cancelled = cancelled;
-  RunLimits limits(options);
+  RunLimits limits = LimitsOf(options);
   if (memory_ != nullptr) limits.memory = memory_;
   return std::make_unique<EvaluationRun>(std::move(options), hooks_, std::move(limits));
 }

@@ -12,8 +12,8 @@
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/run_hooks.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

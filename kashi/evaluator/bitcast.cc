@@ -11,7 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/physical_order.h"
+#include "kashi/kernels/physical_order.h"
 
 namespace kashi::internal {
 namespace {

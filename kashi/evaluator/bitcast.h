@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/shape.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -8,8 +8,8 @@
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kashi/evaluator/custom_call.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::internal {

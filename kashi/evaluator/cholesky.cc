@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "kashi/base/status.h"
-#include "kashi/evaluator/matrix_kernels.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/matrix_kernels.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -168,7 +168,7 @@ absl::StatusOr<Value> CholeskyFactors(EvaluationRun& run, Value a, bool lower) {
   const PrimitiveType type = a.element_type();
   KASHI_ASSIGN_OR_RETURN(const PrimitiveType computed, LinearAlgebraType(type));
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), computed));
-  KASHI_ASSIGN_OR_RETURN(a, MakeWritable(run, std::move(a)));
+  KASHI_ASSIGN_OR_RETURN(a, MakeWritable(run.budget(), std::move(a)));
   KASHI_RETURN_IF_ERROR(FactorAll(run, a, lower));
   return run.Convert(std::move(a), type);
 }

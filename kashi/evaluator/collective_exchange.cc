@@ -13,11 +13,11 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/pending_value.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
+#include "kashi/values/pending_value.h"
 
 namespace kashi::internal {
 namespace {
@@ -99,7 +99,7 @@ class BegunCollective final : public PendingValue {
   BegunCollective(Operation& op, CollectiveHalves plan)
       : operands_(TakeOperands(op)),
         results_(op.results.begin(), op.results.end()),
-        op_{op.instruction, absl::MakeSpan(operands_), results_, op.run, op.kernel, op.start},
+        op_{{op.instruction, absl::MakeSpan(operands_), results_, op.limits}, op.run, op.kernel, op.start},
         plan_(std::move(plan)) {}
 
   absl::Status Begin() {

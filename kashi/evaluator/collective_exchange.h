@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/collective_task.h"
-#include "kashi/evaluator/device.h"
+#include "kashi/devices/collective_task.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -64,8 +64,8 @@ absl::StatusOr<Value> RunCollective(Operation& op, CollectiveHalves plan);
 // Ends it: gives the value, if it is pending. `done`: the instruction that is evaluated.
 absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value);
 
-// Whether the device takes the operation as a task (collective_task.h): the operands are arrays whose sizes all members
-// know, and there are other members.
+// Whether the device takes the operation as a task (kashi/devices/collective_task.h): the operands are arrays whose
+// sizes all members know, and there are other members.
 bool IsTask(const Operation& op, const CollectiveGroup& group);
 // The task with what all kinds have. The group must outlive it.
 CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind);

@@ -11,9 +11,9 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/devices/collective_task.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/collective_exchange.h"
-#include "kashi/evaluator/collective_task.h"
-#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_walk.h"
 

@@ -21,14 +21,14 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/array_blocks.h"
+#include "kashi/devices/collective_task.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/collective_exchange.h"
-#include "kashi/evaluator/collective_task.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/kernels/element_kernel.h"
+#include "kashi/values/array_blocks.h"
 
 namespace kashi::internal {
 namespace {

@@ -5,9 +5,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

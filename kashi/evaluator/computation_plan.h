@@ -10,11 +10,11 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/operation_table.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/kernels/element_kernel.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -73,10 +73,10 @@ struct UnroundedStep {
 struct ComputationPlan {
   using Step = ComputationPlanStep;
 
-  // The order is that of OrderForOverlap (transfer_order.h), with three differences. Only instructions that the root
-  // needs are included. Uses of a value come before its update in place where they can (in_place_order.h). And each
-  // get-tuple-element comes directly after its operand. So the tuple is freed early: its elements are unique when
-  // they are used, and loops can update them in place.
+  // The order is that of OrderForOverlap (kashi/devices/transfer_order.h), with three differences. Only instructions
+  // that the root needs are included. Uses of a value come before its update in place where they can
+  // (in_place_order.h). And each get-tuple-element comes directly after its operand. So the tuple is freed early: its
+  // elements are unique when they are used, and loops can update them in place.
   std::vector<Step> steps;
   int32_t root = 0;
 };

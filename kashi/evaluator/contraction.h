@@ -10,8 +10,8 @@
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/matrix_product.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/kernels/matrix_product.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -7,8 +7,8 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/spmd/asynchronous_collectives.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -24,7 +24,7 @@ std::vector<Value> TakeOperandsFrom(Operation& op, size_t begin) {
 absl::Status AppendContexts(Operation& op, std::vector<Value>* elements) {
   const auto& shapes = op.instruction.shape().tuple_shapes();
   for (size_t i = elements->size(); i < shapes.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(Value context, MakeZeros(shapes[i], op.run));
+    KASHI_ASSIGN_OR_RETURN(Value context, MakeZeros(shapes[i], op.run.budget()));
     elements->push_back(std::move(context));
   }
   return absl::OkStatus();

@@ -22,11 +22,11 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/backward_filter_convolution.h"
 #include "kashi/evaluator/contraction.h"
-#include "kashi/evaluator/convolution_axis.h"
-#include "kashi/evaluator/matrix_product.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/kernels/backward_filter_convolution.h"
+#include "kashi/kernels/convolution_axis.h"
+#include "kashi/kernels/matrix_product.h"
 
 namespace kashi::internal {
 namespace {
@@ -473,7 +473,8 @@ absl::StatusOr<Value> RunAlongResult(Operation& op, const Problem& problem, Conv
   return ArrangeResult(op.run, order, std::move(out));
 }
 
-// Likewise, for windows larger than the result (backward_filter_convolution.h). Nothing if there is no memory.
+// Likewise, for windows larger than the result (kashi/kernels/backward_filter_convolution.h). Nothing if there is no
+// memory.
 absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, const BackwardFilterConvolution& backward,
                                      Value lhs, Value rhs) {
   const PrimitiveType accumulation = lhs.element_type();

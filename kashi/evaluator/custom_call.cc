@@ -1,6 +1,6 @@
 // custom-call (docs/spec/hlo-ops.md 6). The targets that we know are those that XLA's own passes, and the TPU
 // compiler, put into modules in place of operations. Each takes and gives what its line in kTargets says.
-#include "kashi/evaluator/custom_call.h"
+#include "kashi/evaluator/known_custom_calls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,15 +17,17 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/custom_calls/custom_call_functions.h"
+#include "kashi/custom_calls/custom_call_registry.h"
+#include "kashi/custom_calls/lapack_call.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/bitcast.h"
 #include "kashi/evaluator/cholesky.h"
 #include "kashi/evaluator/collective_exchange.h"
-#include "kashi/evaluator/custom_call_functions.h"
-#include "kashi/evaluator/device.h"
 #include "kashi/evaluator/factorizations.h"
-#include "kashi/evaluator/lapack_call.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
 
@@ -49,7 +51,7 @@ absl::StatusOr<Value> PassOn(Operation& op) {
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
 }
 
-// ---- Borders of manual regions, on one of the devices (sharding_border.h) ------------------------------------------
+// ---- Borders of manual regions, on one of the devices (kashi/devices/sharding_border.h) -----------------------------
 
 // What comes from members of the device's group, operand by operand.
 absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
@@ -66,7 +68,7 @@ absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder
     const auto operand_of = [&](int64_t member) -> const Value& {
       return (*given)[absl::c_find(group.members, member) - group.members.begin()][k];
     };
-    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run, device.id(), operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), operand_of));
     results.push_back(std::move(result));
   }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
@@ -76,7 +78,7 @@ absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const ShardingBorder
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t) -> const Value& { return op.operands[k]; };
-    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run, device.id(), operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), operand_of));
     results.push_back(std::move(result));
   }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
@@ -360,6 +362,12 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
 
 // --------------------------------------------------------------------------------------------------------------------
 
+// A function that calls no computation, in the table.
+template <absl::StatusOr<Value> (*evaluate)(BasicOperation&)>
+absl::StatusOr<Value> Basic(Operation& op) {
+  return evaluate(op);
+}
+
 struct Target {
   absl::string_view name;
   absl::StatusOr<Value> (*evaluate)(Operation& op);
@@ -420,22 +428,22 @@ constexpr Target kTargets[] = {
     {"Eigh", EvaluateEigh},
     // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
     {"EighTpu", EvaluateEighOfQuadrants},
-    // custom_call_functions.h says what these take
-    {"tridiagonal_solve_perturbed_ffi", SolveTridiagonalPerturbed},
-    {"cpu_csr_sparse_dense_ffi", MultiplyCsr},
-    {"cu_threefry2x32", EvaluateThreefry},
-    {"cu_threefry2x32_ffi", EvaluateThreefry},
-    {"hip_threefry2x32", EvaluateThreefry},
-    {"hip_threefry2x32_ffi", EvaluateThreefry},
-    {"cu_lu_pivots_to_permutation", EvaluateLuPermutation},
-    {"hip_lu_pivots_to_permutation", EvaluateLuPermutation},
+    // kashi/custom_calls/custom_call_functions.h says what these take
+    {"tridiagonal_solve_perturbed_ffi", Basic<SolveTridiagonalPerturbed>},
+    {"cpu_csr_sparse_dense_ffi", Basic<MultiplyCsr>},
+    {"cu_threefry2x32", Basic<EvaluateThreefry>},
+    {"cu_threefry2x32_ffi", Basic<EvaluateThreefry>},
+    {"hip_threefry2x32", Basic<EvaluateThreefry>},
+    {"hip_threefry2x32_ffi", Basic<EvaluateThreefry>},
+    {"cu_lu_pivots_to_permutation", Basic<EvaluateLuPermutation>},
+    {"hip_lu_pivots_to_permutation", Basic<EvaluateLuPermutation>},
     {"PartialReduce", EvaluateApproximateTopK},
     {"ApproxTopK", EvaluateApproximateTopK},
     {"TopK", EvaluateTopKCall},
-    {"check.eq", EvaluateCheckEq},
-    {"check.expect_almost_eq", EvaluateExpectAlmostEq},
-    {"check.expect_close", EvaluateExpectClose},
-    {"check.expect_eq", EvaluateExpectEq},
+    {"check.eq", Basic<EvaluateCheckEq>},
+    {"check.expect_almost_eq", Basic<EvaluateExpectAlmostEq>},
+    {"check.expect_close", Basic<EvaluateExpectClose>},
+    {"check.expect_eq", Basic<EvaluateExpectEq>},
     {"interpreter.run_parallel", EvaluateRunParallel},
 };
 
@@ -521,54 +529,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
   return UnknownTarget(op);
 }
 
-absl::Status MisusedCustomCall(const Operation& op) {
-  return Unimplemented("%s: custom-call to \"%s\" of these shapes: %s", op.instruction.name(),
-                       op.instruction.custom_call_target(), op.instruction.ToString());
-}
-
-bool HasArrayOperands(const Operation& op, size_t count) {
-  return op.operands.size() == count &&
-         std::all_of(op.operands.begin(), op.operands.end(), [](const Value& operand) { return operand.is_array(); });
-}
-
-bool HasArrayResult(const Operation& op, PrimitiveType type, absl::Span<const int64_t> dimensions) {
-  return op.instruction.shape().IsArray() && op.result()->element_type() == type &&
-         op.result()->dimensions() == dimensions;
-}
-
-absl::StatusOr<Value> MakeTupleResult(const Operation& op, std::vector<Value> values) {
-  const Shape& shape = op.instruction.shape();
-  if (!shape.IsTuple() || shape.tuple_shapes_size() != static_cast<int>(values.size())) return MisusedCustomCall(op);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!op.result(i) || *op.result(i) != values[i].shape()) return MisusedCustomCall(op);
-  }
-  return Value::MakeTuple(std::move(values));
-}
-
 }  // namespace kashi::internal
 
 namespace kashi {
-
-CustomCallRegistry& CustomCallRegistry::Global() {
-  static auto* const registry = new CustomCallRegistry();
-  return *registry;
-}
-
-void CustomCallRegistry::Register(absl::string_view target, CustomCallHandler handler) {
-  absl::MutexLock lock(&mutex_);
-  handlers_[target] = std::move(handler);
-}
-
-void CustomCallRegistry::Unregister(absl::string_view target) {
-  absl::MutexLock lock(&mutex_);
-  handlers_.erase(target);
-}
-
-CustomCallHandler CustomCallRegistry::Find(absl::string_view target) const {
-  absl::MutexLock lock(&mutex_);
-  const auto found = handlers_.find(target);
-  return found == handlers_.end() ? CustomCallHandler() : found->second;
-}
 
 bool IsKnownCustomCall(absl::string_view target) { return internal::IsKnown(target); }
 

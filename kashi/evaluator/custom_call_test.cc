@@ -1,4 +1,4 @@
-#include "kashi/evaluator/custom_call.h"
+#include "kashi/custom_calls/custom_call_registry.h"
 
 #include <cstdint>
 #include <limits>
@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::internal {

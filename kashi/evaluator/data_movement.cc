@@ -1,6 +1,6 @@
 // Operations that only move elements (docs/spec/hlo-ops.md 2). All are copies of boxes, which differ in the begin and
-// the strides of the box in source and target. MoveBox (array_mover.h) runs them. Operations that only rename
-// dimensions share the operand's memory.
+// the strides of the box in source and target. MoveBox (kashi/kernels/array_mover.h) runs them. Operations that only
+// rename dimensions share the operand's memory.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -11,10 +11,10 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/array_mover.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/array_mover.h"
 #include "kashi/literal/strided_walk.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -216,7 +216,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   if (update.dimensions() == in.dimensions()) return Value::WithShape(std::move(update), op.result());
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(2), in.dimensions(), update.dimensions(), op.instruction));
-  KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run, std::move(op.operands[0])));
+  KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run.budget(), std::move(op.operands[0])));
   if (update.element_count() > 0) KASHI_RETURN_IF_ERROR(CopyIntoBox(op.run, update, starts, out));
   return out;
 }

@@ -4,14 +4,14 @@
 
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/device_fabric.h"
-#include "kashi/evaluator/device_threads.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/device_fabric.h"
+#include "kashi/devices/device_threads.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/literal_run.h"
-#include "kashi/evaluator/value.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/values/value.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi {
 
@@ -19,6 +19,7 @@ using internal::Device;
 using internal::DeviceFabric;
 using internal::EvaluationRun;
 using internal::LentBy;
+using internal::LimitsOf;
 using internal::RunHooks;
 using internal::RunLimits;
 using internal::ThreadFabric;
@@ -99,7 +100,7 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
     return fabric.Refuse(
         InvalidArgument("The program is for %s, but there are arguments for %d", sizes->ToString(), devices));
   }
-  const RunLimits limits(options);
+  const RunLimits limits = LimitsOf(options);
   std::vector<Literal> results(devices);
   KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()],

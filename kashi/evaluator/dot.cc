@@ -1,5 +1,5 @@
-// Evaluates dot, ragged-dot and scaled-dot (docs/spec/hlo-ops.md 4): operands become matrices, matrix_product.h does
-// the rest.
+// Evaluates dot, ragged-dot and scaled-dot (docs/spec/hlo-ops.md 4): operands become matrices,
+// kashi/kernels/matrix_product.h does the rest.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,10 +8,10 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/dot.h"
-#include "kashi/evaluator/matrix_product.h"
-#include "kashi/evaluator/matrix_product_kernels.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/packed_matrix_product.h"
+#include "kashi/kernels/matrix_product.h"
+#include "kashi/kernels/matrix_product_kernels.h"
+#include "kashi/kernels/packed_matrix_product.h"
 
 namespace kashi::internal {
 namespace {

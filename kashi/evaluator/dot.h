@@ -4,8 +4,8 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

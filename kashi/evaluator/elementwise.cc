@@ -9,8 +9,9 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/element_kernel.h"
+#include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/operation_table.h"
+#include "kashi/kernels/element_kernel.h"
 
 namespace kashi::internal {
 namespace {

@@ -15,16 +15,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/custom_calls/custom_call_registry.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi {
 
-// A custom call: computes the result from the operands. The result has the shape and layout of the instruction.
-using CustomCallHandler = std::function<absl::StatusOr<Literal>(const HloInstruction& custom_call,
-                                                                absl::Span<const Literal* const> operands)>;
 
 struct EvaluationOptions {
   int64_t max_loop_iterations = -1;  // of one while; -1: no limit

@@ -7,23 +7,23 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
-#include "kashi/base/try_parallel.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/sharding_border.h"
 #include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/evaluator/transfers.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_place.h"
+#include "kashi/kernels/element_kernel.h"
+#include "kashi/kernels/loops.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -77,14 +77,15 @@ void NameForGuards(const HloInstruction& instruction, const Value& value) {
 
 }  // namespace
 
-RunLimits::RunLimits(const EvaluationOptions& options)
-    : memory(std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes))),
-      work(std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
-                                                  options.is_cancelled,
-                                                  options.start.value_or(std::chrono::steady_clock::now())})) {}
+RunLimits LimitsOf(const EvaluationOptions& options) {
+  return {std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes)),
+          std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
+                                                 options.is_cancelled,
+                                                 options.start.value_or(std::chrono::steady_clock::now())})};
+}
 
 EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks)
-    : EvaluationRun(options, hooks, RunLimits(options)) {}
+    : EvaluationRun(options, hooks, LimitsOf(options)) {}
 EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks, RunLimits limits)
     : options_(std::move(options)),
       hooks_(hooks),
@@ -107,13 +108,7 @@ absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) c
 
 absl::Status EvaluationRun::ParallelFor(int64_t n, int64_t grain,
                                         absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
-  return TryParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
-    for (int64_t at = begin; at < end; at += std::min(grain, end - at)) {
-      KASHI_RETURN_IF_ERROR(CheckStopped());
-      body(at, at + std::min(grain, end - at), thread);
-    }
-    return absl::OkStatus();
-  });
+  return StoppableParallelFor([this] { return CheckStopped(); }, n, grain, body);
 }
 
 absl::StatusOr<ScratchMemory> EvaluationRun::ReserveScratch(int64_t bytes, const HloInstruction& instruction) {
@@ -223,7 +218,7 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
                                                   const HloInstruction* start) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
   const GuardedStep guarded(step.instruction->name());
-  Operation operation{*step.instruction, operands, results, *this, step.kernel.get(), start};
+  Operation operation{{*step.instruction, operands, results, limits_}, *this, step.kernel.get(), start};
   absl::StatusOr<Value> value =
       step.compiled != nullptr ? RunCompiledStep(*step.compiled, operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();

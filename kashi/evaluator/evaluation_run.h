@@ -22,9 +22,10 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/evaluator/run_hooks.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/run_limits.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -40,13 +41,7 @@ struct ComputationPlanStep;
 struct Operation;
 struct UnroundedStep;
 
-// The state that the runs of several devices share.
-struct RunLimits {
-  explicit RunLimits(const EvaluationOptions& options);
-
-  std::shared_ptr<MemoryBudget> memory;
-  std::shared_ptr<WorkMeter> work;
-};
+RunLimits LimitsOf(const EvaluationOptions& options);
 
 class EvaluationRun {
  public:

@@ -282,5 +282,40 @@ TEST(EvaluationRunTest, ResultsThatNoMemoryHoldsAreRefused) {
   EXPECT_FALSE(error.ok());
 }
 
+// A run makes a constant once. This one takes memory of its own, for its layout is not that of values, and its only
+// user would like to write there.
+TEST(EvaluationRunTest, ConstantsStayWhatTheyAre) {
+  const Literal result = EvaluateText(R"(
+    HloModule m
+
+    condition {
+      s = (s32[], s32[2,2]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      n = s32[] constant(3)
+      ROOT goes_on = pred[] compare(i, n), direction=LT
+    }
+
+    body {
+      s = (s32[], s32[2,2]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = s32[2,2] get-tuple-element(s), index=1
+      one = s32[] constant(1)
+      j = s32[] add(i, one)
+      c = s32[2,2]{0,1} constant({{1, 2}, {3, 4}})
+      y = s32[2,2] add(c, x)
+      ROOT t = (s32[], s32[2,2]) tuple(j, y)
+    }
+
+    ENTRY main {
+      i = s32[] constant(0)
+      x = s32[2,2] constant({{0, 0}, {0, 0}})
+      s = (s32[], s32[2,2]) tuple(i, x)
+      r = (s32[], s32[2,2]) while(s), condition=condition, body=body
+      ROOT y = s32[2,2] get-tuple-element(r), index=1
+    })",
+                                      std::vector<const Literal*>());
+  EXPECT_EQ(result, LiteralUtil::CreateR2<int32_t>({{3, 6}, {9, 12}}));
+}
+
 }  // namespace
 }  // namespace kashi::internal

@@ -1,6 +1,6 @@
 // What the tests of this room share.
-#ifndef KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_
-#define KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_
+#ifndef KASHI_EVALUATOR_EVALUATOR_TESTING_H_
+#define KASHI_EVALUATOR_EVALUATOR_TESTING_H_
 
 #include <memory>
 #include <utility>
@@ -45,4 +45,4 @@ inline Literal EvaluateText(absl::string_view text, const std::vector<Literal>& 
 
 }  // namespace kashi::internal
 
-#endif  // KASHI_EVALUATOR_EVALUATOR_TEST_UTIL_H_
+#endif  // KASHI_EVALUATOR_EVALUATOR_TESTING_H_

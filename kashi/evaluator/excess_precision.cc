@@ -3,7 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/devices/sharding_border.h"
 
 namespace kashi::internal {
 namespace {

@@ -11,9 +11,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/evaluator/stored_programs_testing.h"
+#include "kashi/kernels/element_kernel.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::internal {

@@ -1,6 +1,6 @@
-// fft (docs/spec/hlo-ops.md 8), an axis at a time (fft_axis.h). The evaluator computes in f64. Between axes, the array
-// is complex128, so that each element of the result is rounded once. RFFT begins, IRFFT ends with the last axis, the
-// one that is cut to n/2 + 1.
+// fft (docs/spec/hlo-ops.md 8), an axis at a time (kashi/kernels/fft_axis.h). The evaluator computes in f64. Between
+// axes, the array is complex128, so that each element of the result is rounded once. RFFT begins, IRFFT ends with the
+// last axis, the one that is cut to n/2 + 1.
 #include "kashi/evaluator/fft.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/evaluator/fft_kernels.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/hlo/attributes/enum_text.h"
+#include "kashi/kernels/fft_kernels.h"
 
 namespace kashi::internal {
 namespace {
@@ -71,8 +71,9 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
   KASHI_ASSIGN_OR_RETURN(Value scratch, op.run.MakeArray(kType, {plan->scratch()}));
   const bool is_inverse = fft.fft_type() == IFFT || fft.fft_type() == IRFFT;
-  KASHI_RETURN_IF_ERROR(plan->TransformAll(data, storage, to.mutable_data(), StorageOf<T>(to), is_inverse, op.run,
-                                           scratch.mutable_data<T>().data()));
+  KASHI_RETURN_IF_ERROR(plan->TransformAll(
+      data, storage, to.mutable_data(), StorageOf<T>(to), is_inverse, [&op] { return op.run.CheckStopped(); },
+      scratch.mutable_data<T>().data()));
   return to;
 }
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/fft_axis.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/kernels/fft_axis.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -8,8 +8,8 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/kernels/indexed_windows.h"
 #include "kashi/literal/strided_copy.h"
 
 namespace kashi::internal {
@@ -71,10 +71,11 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
     std::memset(out.mutable_data(), 0, out.byte_count());
     return out;
   }
+  const Value& indices = op.operands[1];
   const absl::StatusOr<IndexedWindows> windows = IndexedWindows::Make(
       {numbers.offset_dims(), numbers.collapsed_slice_dims(), numbers.start_index_map(),
        numbers.operand_batching_dims(), numbers.start_indices_batching_dims(), numbers.index_vector_dim()},
-      operand.dimensions(), op.operands[1], out.dimensions());
+      operand.dimensions(), {indices.element_type(), indices.dimensions(), indices.untyped_data()}, out.dimensions());
   if (!windows.ok()) return InvalidArgument("%s: %s", op.instruction.name(), windows.status().message());
   if (!windows->HasRoom()) {
     return InvalidArgument("%s: windows are larger than the operand, %s", op.instruction.name(),

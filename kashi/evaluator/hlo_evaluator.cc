@@ -14,8 +14,8 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/partial_evaluation.h"
 #include "kashi/evaluator/product_trace.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/hlo/inference/instruction_shape.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi {
 

@@ -1,5 +1,5 @@
 // gather and scatter against their definitions, element by element, on random dimension numbers.
-#include "kashi/evaluator/indexed_windows.h"
+#include "kashi/kernels/indexed_windows.h"
 
 #include <algorithm>
 #include <numeric>

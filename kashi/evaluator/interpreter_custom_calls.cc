@@ -14,11 +14,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/custom_call_functions.h"
+#include "kashi/custom_calls/custom_call_functions.h"
+#include "kashi/devices/device_threads.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/evaluator/device_threads.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

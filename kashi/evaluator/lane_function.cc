@@ -9,6 +9,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/excess_precision.h"
+#include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 
 namespace kashi::internal {

@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
-#include "kashi/evaluator/element_kernel.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/kernels/element_kernel.h"
 
 namespace kashi::internal {
 

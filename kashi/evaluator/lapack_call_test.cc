@@ -1,5 +1,5 @@
 // What calls of LAPACK take and refuse. What they compute: programs_test.cc, against JAX.
-#include "kashi/evaluator/lapack_call.h"
+#include "kashi/custom_calls/lapack_call.h"
 
 #include <cmath>
 #include <cstdint>
@@ -10,29 +10,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/evaluator/custom_call.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::internal {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
-
-TEST(LapackCallTest, Attributes) {
-  EXPECT_THAT(ParseFfiAttributes("{uplo = 76 : ui8, left = true, low=-3 : i32}").value(),
-              UnorderedElementsAre(Pair("uplo", 76), Pair("left", 1), Pair("low", -3)));
-  EXPECT_THAT(
-      ParseFfiAttributes(R"({a = "x, b = 1", c = dense<[1, 2]> : tensor<2xi64>, d = {e = 5 : i8}, f = 6})").value(),
-      UnorderedElementsAre(Pair("f", 6)));
-  EXPECT_TRUE(ParseFfiAttributes("").value().empty());
-  EXPECT_TRUE(ParseFfiAttributes("{}").value().empty());
-  EXPECT_FALSE(ParseFfiAttributes("{").ok());
-  EXPECT_FALSE(ParseFfiAttributes("\"uplo\"").ok());
-  EXPECT_FALSE(ParseFfiAttributes(R"({a = "\)").ok());  // and reads no further than its end
-}
 
 TEST(LapackCallTest, Targets) {
   for (const absl::string_view name :

@@ -4,8 +4,8 @@
 
 #include "kashi/base/status.h"
 #include "kashi/evaluator/check_arguments.h"
-#include "kashi/evaluator/value.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 

@@ -28,9 +28,9 @@
 #include "absl/types/span.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

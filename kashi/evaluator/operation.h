@@ -14,31 +14,22 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/basic_operation.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
 struct ElementKernel;
 
-// An instruction, and the values of its operands.
-struct Operation {
-  const HloInstruction& instruction;
-  // The function may move from these. The last user of a value has the only reference, and may write to its memory.
-  absl::Span<Value> operands;
-  // The shape of the result, or of each element of a tuple result (null if the element is not an array). These have the
-  // real sizes. Take sizes from here and from the operands' shapes, never from the instruction.
-  absl::Span<const DenseShape> results;
+// An operation of a run. It can call computations.
+struct Operation : BasicOperation {
   EvaluationRun& run;
   // The kernel of an elementwise operation; null if there is none for these types.
   const ElementKernel* kernel = nullptr;
   // The instruction that begins this operation, if another one ends it: a collective operation may then give a pending
-  // value (pending_value.h). Null: the result must be there.
+  // value (kashi/values/pending_value.h). Null: the result must be there.
   const HloInstruction* start = nullptr;
-
-  const DenseShape& result(int64_t i = 0) const { return results[i]; }
-  // An uninitialised array of result i.
-  absl::StatusOr<Value> MakeResult(int64_t i = 0) const { return run.MakeArray(results[i]); }
 };
 
 // The module has passed the verifier, so these functions do not repeat its checks. They check what depends on values:

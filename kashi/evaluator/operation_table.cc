@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kashi/evaluator/dynamic_sizes.h"
-#include "kashi/evaluator/element_kernel.h"
+#include "kashi/kernels/element_kernel.h"
 
 namespace kashi::internal {
 namespace {

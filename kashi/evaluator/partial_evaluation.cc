@@ -1,5 +1,5 @@
 #include "kashi/evaluator/partial_evaluation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 #include <memory>
 #include <string>

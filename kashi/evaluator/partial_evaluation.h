@@ -14,10 +14,10 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/shape_index.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

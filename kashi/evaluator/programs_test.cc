@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "kashi/custom_calls/lapack_call.h"
 #include "kashi/evaluator/evaluator_testing.h"
-#include "kashi/evaluator/lapack_call.h"
 #include "kashi/evaluator/stored_programs_testing.h"
 
 namespace kashi::internal {

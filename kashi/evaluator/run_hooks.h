@@ -17,7 +17,8 @@ struct RunHooks {
   const CompiledSteps* compiled = nullptr;
   // The device of this run; null: the only device.
   Device* device = nullptr;
-  // Where the devices of a program of several devices run (device_fabric.h); null: they are threads of this process.
+  // Where the devices of a program of several devices run (kashi/devices/device_fabric.h); null: they are threads of
+  // this process.
   DeviceFabric* fabric = nullptr;
   // Compares each compiled step with the evaluator (step_checker.h); null: nothing is compared.
   StepChecker* checker = nullptr;

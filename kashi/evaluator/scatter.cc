@@ -14,11 +14,11 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/try_parallel.h"
-#include "kashi/evaluator/element_kernel.h"
-#include "kashi/evaluator/indexed_windows.h"
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/element_kernel.h"
+#include "kashi/kernels/indexed_windows.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -156,7 +156,7 @@ absl::StatusOr<Value> TakeOperand(Operation& op, int64_t i, PrimitiveType type) 
                          primitive_util::LowercasePrimitiveTypeName(type));
   }
   KASHI_ASSIGN_OR_RETURN(value, op.run.Convert(std::move(value), type));
-  return MakeWritable(op.run, std::move(value));
+  return MakeWritable(op.run.budget(), std::move(value));
 }
 
 absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span<Value> xs) {
@@ -171,10 +171,12 @@ absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span
   }
   if (xs[0].element_count() == 0 || updates[0].element_count() == 0) return absl::OkStatus();
   const ScatterDimensionNumbers& numbers = op.instruction.scatter_dimension_numbers();
+  const Value& indices = op.operands[n];
   const absl::StatusOr<IndexedWindows> windows = IndexedWindows::Make(
       {numbers.update_window_dims(), numbers.inserted_window_dims(), numbers.scatter_dims_to_operand_dims(),
        numbers.input_batching_dims(), numbers.scatter_indices_batching_dims(), numbers.index_vector_dim()},
-      xs[0].dimensions(), op.operands[n], updates[0].dimensions());
+      xs[0].dimensions(), {indices.element_type(), indices.dimensions(), indices.untyped_data()},
+      updates[0].dimensions());
   if (!windows.ok()) return InvalidArgument("%s: %s", op.instruction.name(), windows.status().message());
   return Apply(op, *windows, function, updates, xs);
 }

@@ -23,8 +23,8 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fold.h"
-#include "kashi/evaluator/order_keys.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/kernels/order_keys.h"
 #include "kashi/literal/strided_copy.h"
 
 namespace kashi::internal {

@@ -25,9 +25,9 @@
 #include "absl/types/span.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape_index.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/literal_comparison.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
-#include "kashi/evaluator/order_keys.h"
+#include "kashi/kernels/order_keys.h"
 
 namespace kashi::internal {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -11,7 +11,8 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/custom_call_functions.h"
+#include "kashi/custom_calls/custom_call_functions.h"
+#include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/evaluator/top_k.h"
 
 namespace kashi::internal {

@@ -18,43 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/collective_exchange.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
-
-absl::StatusOr<Value> Device::TakeInfeed(const HloInstruction& infeed) {
-  return FailedPrecondition("%s: there is no host", infeed.name());
-}
-absl::Status Device::Send(const HloInstruction& send, const TransferRoute&, Value) {
-  return FailedPrecondition("%s: there is no other device", send.name());
-}
-absl::StatusOr<uint32_t> Device::BeginReceive(const HloInstruction& receive, const TransferRoute&) {
-  return FailedPrecondition("%s: there is no other device", receive.name());
-}
-absl::StatusOr<Value> Device::EndReceive(const HloInstruction& done, uint32_t) {
-  return FailedPrecondition("%s: there is no other device", done.name());
-}
-
-absl::StatusOr<std::optional<TransferRoute>> Device::RouteOf(const HloInstruction& transfer) {
-  if (transfers() == Transfers::kChannelsAndHost) return TransferRoute{ChannelOfTransfer(transfer), {}, {}};
-  const auto known = routes_.find(&transfer);
-  if (known != routes_.end()) return known->second;
-  KASHI_ASSIGN_OR_RETURN(const std::vector<TransferRoute> routes,
-                         TransferRoutes(transfer, {replica_count_, partition_count_}));
-  const auto own = absl::c_find_if(routes, [&](const TransferRoute& route) {
-    return (transfer.opcode() == HloOpcode::kSend ? route.source : route.target) == id_;
-  });
-  std::optional<TransferRoute> route;
-  if (own != routes.end()) route = *own;
-  routes_[&transfer] = route;
-  return route;
-}
-
 namespace {
 
 absl::Status CheckArrived(const Operation& op, const Value& value, const Shape& shape) {
@@ -101,7 +71,7 @@ absl::StatusOr<Value> EvaluateRecv(Operation& op) {
   if (route.has_value()) {
     KASHI_ASSIGN_OR_RETURN(number, op.run.device()->BeginReceive(op.instruction, *route));
   }
-  KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(op.instruction.shape().tuple_shapes(0), op.run));
+  KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(op.instruction.shape().tuple_shapes(0), op.run.budget()));
   KASHI_ASSIGN_OR_RETURN(Value context, NumberAs(op, number));
   return Value::MakeTuple({std::move(zeros), std::move(context), Value::MakeToken()});
 }

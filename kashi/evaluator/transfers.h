@@ -2,7 +2,7 @@
 #ifndef KASHI_EVALUATOR_TRANSFERS_H_
 #define KASHI_EVALUATOR_TRANSFERS_H_
 
-#include "kashi/evaluator/device.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 

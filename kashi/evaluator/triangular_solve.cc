@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "kashi/base/status.h"
-#include "kashi/evaluator/matrix_kernels.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/kernels/matrix_kernels.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -123,7 +123,7 @@ absl::StatusOr<Value> SolveTriangular(EvaluationRun& run, Value a, Value b, cons
   KASHI_ASSIGN_OR_RETURN(const PrimitiveType computed, LinearAlgebraType(type));
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), computed));
   KASHI_ASSIGN_OR_RETURN(b, run.Convert(std::move(b), computed));
-  KASHI_ASSIGN_OR_RETURN(b, MakeWritable(run, std::move(b)));
+  KASHI_ASSIGN_OR_RETURN(b, MakeWritable(run.budget(), std::move(b)));
   KASHI_RETURN_IF_ERROR(SolveAll(run, a, b, options));
   return run.Convert(std::move(b), type);
 }

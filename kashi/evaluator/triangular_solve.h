@@ -4,8 +4,8 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/attributes/xla_data.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -7,9 +7,9 @@
 
 #include "kashi/array/dimension_vector.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/array_blocks.h"
 #include "kashi/literal/strided_walk.h"
 #include "kashi/mpi/group_task.h"
+#include "kashi/values/array_blocks.h"
 
 namespace kashi::internal {
 namespace {

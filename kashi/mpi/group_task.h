@@ -1,4 +1,4 @@
-// GroupTask: a collective task (kashi/evaluator/collective_task.h) of the members of a group that are on this rank,
+// GroupTask: a collective task (kashi/devices/collective_task.h) of the members of a group that are on this rank,
 // done with those on the other ranks by nonblocking calls of MPI.
 //
 //                            how                                               result is that of threads
@@ -28,11 +28,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/collective_task.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/devices/collective_task.h"
+#include "kashi/devices/device.h"
 #include "kashi/mpi/rank_group.h"
 #include "kashi/mpi/rank_task.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

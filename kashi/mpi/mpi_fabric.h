@@ -1,4 +1,4 @@
-// MpiFabric: the devices of a program, spread over the ranks of an MPI communicator (kashi/evaluator/device_fabric.h).
+// MpiFabric: the devices of a program, spread over the ranks of an MPI communicator (kashi/devices/device_fabric.h).
 //
 // The devices of a rank are its threads. At a collective operation they meet first, and the last to come calls MPI for
 // all of them (group_task.h). If a rank has one device, that device calls MPI itself.
@@ -15,9 +15,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/device_fabric.h"
+#include "kashi/devices/device_fabric.h"
+#include "kashi/devices/meeting_place.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/meeting_place.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/mpi/mpi_options.h"

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/collective_task.h"
-#include "kashi/evaluator/element_kernel.h"
+#include "kashi/devices/collective_task.h"
+#include "kashi/kernels/element_kernel.h"
 
 namespace kashi::internal {
 

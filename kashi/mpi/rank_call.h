@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/meeting_place.h"
+#include "kashi/devices/device.h"
+#include "kashi/devices/meeting_place.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/mpi/rank_group.h"
 #include "kashi/mpi/rank_operation.h"

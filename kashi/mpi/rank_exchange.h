@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/devices/device.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/mpi/rank_task.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

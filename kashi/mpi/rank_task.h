@@ -21,13 +21,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/collective_task.h"
-#include "kashi/evaluator/device.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/devices/collective_task.h"
+#include "kashi/devices/device.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/mpi/mpi_types.h"
 #include "kashi/mpi/mpi_world.h"
 #include "kashi/mpi/rank_group.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -18,10 +18,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/mpi/group_task.h"
 #include "kashi/mpi/rank_group.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "kashi/evaluator/meeting_place.h"
+#include "kashi/devices/meeting_place.h"
 #include "kashi/mpi/mpi_world.h"
 #include "kashi/mpi/rank_mail.h"
 

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/partition/device_program.h"
 #include "kashi/partition/program_shardings.h"

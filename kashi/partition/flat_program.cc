@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
 namespace kashi::internal {

@@ -15,7 +15,6 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
@@ -23,6 +22,7 @@
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 #include "kashi/partition/partition_program.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/sharding_border.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/partition/flat_program.h"

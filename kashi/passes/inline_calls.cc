@@ -7,8 +7,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/excess_precision.h"
-#include "kashi/evaluator/sharding_border.h"
 
 namespace kashi::internal {
 namespace {

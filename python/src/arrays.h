@@ -11,7 +11,7 @@
 #include "binding.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::python {
 

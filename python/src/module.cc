@@ -12,12 +12,12 @@
 #include "kashi/base/diagnostic.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
-#include "kashi/evaluator/value.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/text/input_kind.h"
 #include "kashi/proto/hlo_json.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/stablehlo/conversion/read_stablehlo.h"
+#include "kashi/values/value.h"
 
 namespace kashi::python {
 

@@ -3,7 +3,7 @@
 #define KASHI_PYTHON_SRC_RANKS_H_
 
 #include "binding.h"
-#include "kashi/evaluator/device_fabric.h"
+#include "kashi/devices/device_fabric.h"
 
 namespace kashi::python {
 

@@ -14,7 +14,7 @@
 #include "kashi/cpu/codegen/scalar_computation.h"
 #include "kashi/cpu/codegen/small_array.h"
 #include "kashi/evaluator/contraction.h"
-#include "kashi/evaluator/indexed_windows.h"
+#include "kashi/kernels/indexed_windows.h"
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/plain_array.h"
 

@@ -7,7 +7,7 @@
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 

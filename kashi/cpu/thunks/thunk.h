@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/evaluation_run.h"
-#include "kashi/evaluator/scratch_block.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/kernels/scratch_block.h"
 
 namespace kashi::internal {
 

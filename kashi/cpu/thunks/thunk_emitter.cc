@@ -19,8 +19,8 @@
 #include "kashi/cpu/thunks/slots.h"
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/passes/kernel_premises.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

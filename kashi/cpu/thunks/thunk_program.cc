@@ -11,7 +11,7 @@
 #include "kashi/cpu/thunks/frame_allocator.h"
 #include "kashi/cpu/thunks/leaves.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/value_util.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
@@ -131,7 +131,7 @@ std::unique_ptr<ThunkProgram::Frame> ThunkProgram::TakeFrame() const {
 absl::StatusOr<ThunkProgram::Arrays> ThunkProgram::MakeResults(Arrays& arguments, EvaluationRun& run) const {
   Arrays results(parts_.results.size());
   for (const ThunkProgramParts::Update& update : parts_.updates) {
-    KASHI_ASSIGN_OR_RETURN(Value memory, MakeWritable(run, std::move(arguments[update.argument])));
+    KASHI_ASSIGN_OR_RETURN(Value memory, MakeWritable(run.budget(), std::move(arguments[update.argument])));
     results[update.result] = Value::WithShape(std::move(memory), result_shapes_[update.result]);
   }
   for (size_t i = 0; i < results.size(); ++i) {

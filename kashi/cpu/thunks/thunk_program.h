@@ -22,7 +22,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/cpu/thunks/thunk.h"
 #include "kashi/evaluator/compiled_step.h"
-#include "kashi/evaluator/value.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 

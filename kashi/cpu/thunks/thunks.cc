@@ -11,8 +11,8 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/contraction.h"
-#include "kashi/evaluator/value_util.h"
 #include "kashi/literal/strided_copy.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {

@@ -17,8 +17,8 @@
 #include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/thunk.h"
 #include "kashi/evaluator/computation_plan.h"
-#include "kashi/evaluator/matrix_product.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/kernels/matrix_product.h"
 
 namespace kashi::internal {
 

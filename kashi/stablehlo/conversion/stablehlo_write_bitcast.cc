@@ -19,7 +19,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/physical_order.h"
+#include "kashi/kernels/physical_order.h"
 #include "kashi/stablehlo/conversion/stablehlo_write_functions.h"
 
 namespace kashi::stablehlo {

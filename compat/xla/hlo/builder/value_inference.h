@@ -1,8 +1,8 @@
-// XLA's path of kashi/evaluator/value_inference.h.
+// XLA's path of kashi/value_inference/value_inference.h.
 #ifndef KASHI_COMPAT_XLA_HLO_BUILDER_VALUE_INFERENCE_H_
 #define KASHI_COMPAT_XLA_HLO_BUILDER_VALUE_INFERENCE_H_
 
-#include "kashi/evaluator/value_inference.h"
+#include "kashi/value_inference/value_inference.h"
 #include "kashi_compat/namespace_xla.h"
 #include "xla/hlo/builder/xla_builder.h"
 #include "xla/literal.h"

@@ -1,0 +1,148 @@
+// The custom calls that JAX's CPU lowering makes for linear algebra, one for each LAPACK routine and type:
+//
+//   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(f32[2,3,3]{1,2,0} %a), custom_call_target="lapack_spotrf_ffi",
+//     api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+//
+// Until 2024 the attributes were scalar operands before the arrays, and workspaces were results:
+//
+//   (f32[2,3,3]{1,2,0}, s32[2]{0}) custom-call(s32[] %lower, s32[] %batch, s32[] %n, f32[2,3,3]{1,2,0} %a),
+//     custom_call_target="lapack_spotrf"
+//
+// They run the LAPACK that Kashi was built with (CMake's KASHI_LAPACK). Results may differ from JAX's by rounding and,
+// if a factorization is not unique, by the version of LAPACK: JAX brings its own. As in JAX, `info` is an output: the
+// program must check whether a matrix has a factorization.
+//
+// LapackCall is the view of a call for its handler: it has the sizes from the shapes, and the bytes in the order of the
+// layouts.
+#ifndef KASHI_CUSTOM_CALLS_LAPACK_CALL_H_
+#define KASHI_CUSTOM_CALLS_LAPACK_CALL_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/values/basic_operation.h"
+#include "kashi/values/value.h"
+
+namespace kashi::internal {
+
+// Whether this build has LAPACK.
+bool HasLapack();
+
+// Whether the target is one of JAX's LAPACK targets.
+bool IsLapackCall(absl::string_view target);
+
+// Pre: IsLapackCall of its target. UNIMPLEMENTED, with the reason, without LAPACK and for shapes or attributes that JAX
+// does not write. RESOURCE_EXHAUSTED for matrices with sizes that do not fit LAPACK's 32-bit integers, and for
+// workspace beyond the memory limit. May be cancelled between the matrices of a batch.
+absl::StatusOr<Value> EvaluateLapackCall(BasicOperation& op);
+
+// The integers and booleans of an attribute dictionary of MLIR: {uplo = 76 : ui8, left = true}. Ignores values of other
+// kinds. INVALID_ARGUMENT for text that is not a dictionary.
+absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(absl::string_view dictionary);
+
+// The positions of the arrays of a signature among the operands and results of a call, if they are not consecutive.
+struct LapackConvention {
+  // The scalars before the arrays, one word for each. "=n" is the size n, "=b" the number of matrices; "low" becomes an
+  // attribute of that name; "uplo:UL" becomes attribute uplo = 'U' if the scalar is 0, 'L' if it is 1 ('.': does not
+  // change it); "uplo:" is the letter itself; "-" is ignored.
+  absl::string_view parameters;
+  absl::string_view operands;  // one digit per operand of the signature: its position; "": after the scalars, in order
+  absl::string_view results;   // likewise; "": in order
+  int result_count = 0;        // including workspaces, which are zeros here; 0: the signature's number
+  absl::string_view attributes = "";  // constant attributes, as in backend_config
+};
+
+class LapackCall {
+ public:
+  // Arrays of the call, without their batch dimensions: "T[m,n] -> T[m,n] i[k] i[]". Types: T that of the routine, R
+  // its real and C its complex counterpart, i S32. Equal letters are equal sizes; k = min(m, n), t = max(n - 1, 0).
+  // "T()" is a scalar without batch dimensions; "?" follows a last operand that may be missing.
+  static absl::StatusOr<LapackCall> Make(BasicOperation& op, absl::string_view signature, PrimitiveType type,
+                                         const LapackConvention& convention = {});
+
+  int64_t batch() const { return batch_; }
+  // The size of the dimension with this letter. All sizes and element counts fit in 32 bits.
+  int size(char letter) const { return sizes_[letter - 'a']; }
+  // Whether the first result has no elements, and therefore the others neither, but for those that no routine writes.
+  // LAPACK must not get such calls: it ends the process where a matrix has no rows.
+  bool gives_empty_matrix() const { return results_[0].stride == 0; }
+
+  // One of `letters`, as JAX writes characters (uplo = 76 : ui8); UNIMPLEMENTED without it, or for others.
+  absl::StatusOr<char> Letter(absl::string_view name, absl::string_view letters) const;
+  absl::StatusOr<int64_t> Integer(absl::string_view name) const;
+
+  // The array of this matrix of the batch. Results are zeros until they are written.
+  template <typename T>
+  const T* Operand(int i, int64_t matrix) const {
+    return operands_[i].value.data<T>().data() + matrix * operands_[i].stride;
+  }
+  template <typename T>
+  T* Result(int i, int64_t matrix) {
+    return results_[i].value.mutable_data<T>().data() + matrix * results_[i].stride;
+  }
+  // Initialises result i with operand i.
+  template <typename T>
+  T* ResultFromOperand(int result, int operand, int64_t matrix) {
+    const T* const from = Operand<T>(operand, matrix);
+    return std::copy_n(from, operands_[operand].stride, Result<T>(result, matrix)) - operands_[operand].stride;
+  }
+  int64_t operand_elements(int i) const { return operands_[i].stride; }
+  int operand_count() const { return static_cast<int>(operands_.size()); }
+  int result_count() const { return static_cast<int>(results_.size()); }
+  // Fills the results of this matrix, except integer results, with NaN.
+  void FillWithNaN(int64_t matrix);
+
+  // Memory for a routine. RESOURCE_EXHAUSTED beyond the memory limit, or if the size does not fit in 32 bits.
+  absl::StatusOr<Value> Workspace(PrimitiveType type, int64_t elements) const;
+  absl::Status CheckStopped() const { return op_.CheckStopped(); }
+  // The error for an unsupported call, with the reason.
+  absl::Status Refuse(absl::string_view why) const;
+
+  // Moves the results out, with the shapes of the instruction.
+  absl::StatusOr<Value> TakeResults();
+
+ private:
+  // Elements in the order of the layout, `stride` elements per matrix (or vector, or scalar) of the batch.
+  struct Buffer {
+    Value value;
+    int64_t stride;
+    int64_t place;  // among the operands or results of the instruction
+  };
+  LapackCall(BasicOperation& op, const LapackConvention& convention) : op_(op), convention_(convention) {}
+  absl::Status ReadParameters();
+  absl::Status ReadParameter(absl::string_view word, int64_t number);
+  absl::Status CheckParameters() const;
+  int64_t OperandPlace(size_t i) const;
+  int64_t ResultPlace(size_t i) const;
+  absl::Status Bind(absl::string_view signature, PrimitiveType type);
+  absl::Status BindArray(absl::string_view array, const Shape& shape, PrimitiveType type, int64_t* stride);
+  absl::Status BindSizes(absl::string_view letters, absl::Span<const int64_t> dimensions);
+  absl::Status MakeOperand(int64_t place, int64_t stride);
+  absl::Status MakeResult(int64_t place, int64_t stride);
+  absl::StatusOr<Value> MakeWorkspaceResult(int64_t place) const;
+
+  BasicOperation& op_;
+  LapackConvention convention_;
+  int64_t parameter_count_ = 0;
+  std::vector<std::pair<char, int64_t>> expected_sizes_;  // sizes that the scalars give
+  std::string signature_;
+  absl::flat_hash_map<std::string, int64_t> attributes_;
+  std::vector<Buffer> operands_, results_;
+  std::vector<int64_t> batch_dimensions_;
+  bool has_batch_ = false;
+  int64_t batch_ = 1;
+  std::array<int, 26> sizes_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CUSTOM_CALLS_LAPACK_CALL_H_

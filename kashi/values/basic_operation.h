@@ -1,0 +1,39 @@
+// BasicOperation: an instruction and its operands, for operations that call no computation.
+#ifndef KASHI_VALUES_BASIC_OPERATION_H_
+#define KASHI_VALUES_BASIC_OPERATION_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/values/run_limits.h"
+#include "kashi/values/value.h"
+
+namespace kashi {
+
+class HloInstruction;
+
+}  // namespace kashi
+
+namespace kashi::internal {
+
+struct BasicOperation {
+  const HloInstruction& instruction;
+  // The function may move from these. The last user of a value has the only reference, and may write to its memory.
+  absl::Span<Value> operands;
+  // The shape of the result, or of each element of a tuple result (null if the element is not an array). These have the
+  // real sizes. Take sizes from here and from the operands' shapes, never from the instruction.
+  absl::Span<const DenseShape> results;
+  const RunLimits& limits;
+
+  const DenseShape& result(int64_t i = 0) const { return results[i]; }
+  // An uninitialised array of result i.
+  absl::StatusOr<Value> MakeResult(int64_t i = 0) const { return Value::MakeArray(results[i], limits.memory); }
+  // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations.
+  [[nodiscard]] absl::Status CheckStopped() const { return limits.work->Check(); }
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_VALUES_BASIC_OPERATION_H_

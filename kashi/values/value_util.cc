@@ -1,0 +1,71 @@
+#include "kashi/values/value_util.h"
+
+#include <cstring>
+#include <utility>
+
+#include "kashi/base/status.h"
+
+namespace kashi::internal {
+
+absl::StatusOr<Value> MakeWritable(const std::shared_ptr<MemoryBudget>& memory, Value array) {
+  if (array.is_unique()) return array;
+  KASHI_ASSIGN_OR_RETURN(Value copy, Value::MakeArray(array.dense_shape(), memory));
+  std::memcpy(copy.mutable_bytes(), array.bytes(), array.byte_count());
+  return copy;
+}
+
+absl::StatusOr<Value> MakeZeros(const Shape& shape, const std::shared_ptr<MemoryBudget>& memory) {
+  if (shape.IsTuple()) {
+    std::vector<Value> elements;
+    for (const Shape& element : shape.tuple_shapes()) {
+      KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(element, memory));
+      elements.push_back(std::move(zeros));
+    }
+    return Value::MakeTuple(std::move(elements));
+  }
+  if (!shape.IsArray()) return Value::MakeToken();
+  KASHI_ASSIGN_OR_RETURN(Value zeros, Value::MakeArray(MakeDenseShape(shape), memory));
+  std::memset(zeros.mutable_data(), 0, static_cast<size_t>(zeros.byte_count()));
+  return zeros;
+}
+
+bool HasSizesOf(const Value& array, const Shape& shape) {
+  if (array.rank() != shape.dimensions().size()) return false;
+  for (int i = 0; i < array.rank(); ++i) {
+    if (!shape.is_dynamic_dimension(i) && array.dimension(i) != shape.dimensions(i)) return false;
+  }
+  return true;
+}
+
+bool HasShape(const Value& value, const Shape& shape) {
+  if (value.is_array()) {
+    return shape.IsArray() && value.element_type() == shape.element_type() && HasSizesOf(value, shape);
+  }
+  if (value.pending() != nullptr) return true;
+  if (!value.is_tuple()) return shape.IsToken();
+  if (!shape.IsTuple() || value.elements().size() != shape.tuple_shapes().size()) return false;
+  for (size_t i = 0; i < value.elements().size(); ++i) {
+    if (!HasShape(value.element(static_cast<int64_t>(i)), shape.tuple_shapes(static_cast<int>(i)))) return false;
+  }
+  return true;
+}
+
+Value BorrowLeaves(const Shape& shape, const void* const** next) {
+  if (!shape.IsTuple()) {
+    const void* const data = *(*next)++;
+    return Value::Borrow(MakeDenseShape(shape), data, LentBy(data));
+  }
+  std::vector<Value> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(BorrowLeaves(element, next));
+  return Value::MakeTuple(std::move(elements));
+}
+
+void CopyLeaves(const Value& value, void* const** next) {
+  if (!value.is_tuple()) {
+    std::memcpy(*(*next)++, value.untyped_data(), static_cast<size_t>(value.byte_count()));
+    return;
+  }
+  for (const Value& element : value.elements()) CopyLeaves(element, next);
+}
+
+}  // namespace kashi::internal

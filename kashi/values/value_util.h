@@ -1,0 +1,38 @@
+// Helpers for values that several operations share.
+#ifndef KASHI_VALUES_VALUE_UTIL_H_
+#define KASHI_VALUES_VALUE_UTIL_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kashi/array/shape.h"
+#include "kashi/values/memory_budget.h"
+#include "kashi/values/value.h"
+
+namespace kashi::internal {
+
+// Returns `array` if it is unique, otherwise a copy, so that the caller can write to it.
+absl::StatusOr<Value> MakeWritable(const std::shared_ptr<MemoryBudget>& memory, Value array);
+
+// Zeros of this shape; tokens and what is no array are tokens.
+absl::StatusOr<Value> MakeZeros(const Shape& shape, const std::shared_ptr<MemoryBudget>& memory);
+
+// Whether an array has the sizes of the shape: any, where a dimension is dynamic.
+bool HasSizesOf(const Value& array, const Shape& shape);
+// Whether a value has this shape: arrays the type and HasSizesOf. One that is pending has any.
+bool HasShape(const Value& value, const Shape& shape);
+
+// The owner of memory that a value borrows (Value::FromLiteral), if the caller keeps that memory longer than the value.
+inline std::shared_ptr<const void> LentBy(const void* lender) {
+  return std::shared_ptr<const void>(std::shared_ptr<void>(), lender);
+}
+
+// The value of this shape on memory of the caller's, which keeps it longer than the value. `*next` points to the
+// addresses of its leaves, in order; it is moved behind them.
+Value BorrowLeaves(const Shape& shape, const void* const** next);
+// Copies the leaves of a value, in order, to the addresses that `*next` points to, and moves it behind them.
+void CopyLeaves(const Value& value, void* const** next);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_VALUES_VALUE_UTIL_H_
