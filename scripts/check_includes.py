@@ -3,7 +3,8 @@
 
 The table of arrows is kashi/CMakeLists.txt itself: kashi_room(NAME DEPENDS rooms… LIBRARIES targets…). A room may
 include its own headers, those of the rooms below it, the C++ standard library, and the libraries that it or a room
-below it names. cli/, compat/, examples/, fuzz/ and tests/ may include every room. Also: no header says `using namespace` at file
+below it names. cli/, compat/, examples/, fuzz/ and tests/ may include every room. An arrow that no file of the room
+follows is a finding. Also: no header says `using namespace` at file
 scope (compat/ lives by it), each header has an include guard, each #include "kashi/…" names a file that exists, and the
 table of rooms in ARCHITECTURE.md says the same as CMake.
 """
@@ -34,6 +35,8 @@ SYSTEM_INCLUDES = {
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory
     "kashi/relayout/relayout_runner_testing.h": ("sys/mman.h",),  # pages that may not be touched
 }
+# Arrows without an #include: functions that a room declares and a room above it defines.
+LINKED = {("custom_calls", "hlo/text"): "HloInstruction::ToString"}
 TEST_INCLUDES = {"_test": ("gtest/", "gmock/"), "_testing": ("gtest/", "gmock/"), "_bench": ("benchmark/",)}
 OPEN_FOLDERS = ("cli", "compat", "examples", "fuzz", "tests")  # may include every room
 
@@ -184,15 +187,32 @@ def judge_table(rooms, document):
             yield f"{document.name}: {name} may use {rooms[name].depends}, not {table[name]}"
 
 
+def arrows_followed(rooms, path):
+    """The rooms whose headers the file includes."""
+    matches = map(INCLUDE.match, path.read_text().splitlines())
+    return {room_of(rooms, pathlib.PurePath(match[2])) for match in matches if match and match[2].startswith("kashi/")}
+
+
+def unused_arrows(rooms, followed):
+    """followed: the rooms that each room includes."""
+    for name, room in rooms.items():
+        for below in room.depends:
+            if below not in followed.get(name, ()) and (name, below) not in LINKED:
+                yield f"kashi/CMakeLists.txt: no file of {name} includes a header of {below}: it does not depend on it"
+
+
 def check(root):
     rooms = read_rooms(root / "kashi" / "CMakeLists.txt")
-    findings, files = list(judge_table(rooms, root / "ARCHITECTURE.md")), 0
+    findings, files, followed = list(judge_table(rooms, root / "ARCHITECTURE.md")), 0, {}
     for room, path in files_to_judge(root, rooms):
         files += 1
+        if room in rooms:
+            followed.setdefault(room, set()).update(arrows_followed(rooms, path))
         if room is not None and room not in rooms:
             findings.append(f"{path.relative_to(root)}: kashi/{room} is no room of kashi/CMakeLists.txt")
         else:
             findings.extend(judge_file(rooms, room, path, root))
+    findings.extend(unused_arrows(rooms, followed))
     return rooms, files, findings
 
 

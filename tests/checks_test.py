@@ -35,7 +35,8 @@ kashi_room(draw ALONE "a_(b|(c|d)_e)|array" DEPENDS array)
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             files = {"kashi/CMakeLists.txt": self.CMAKE, "ARCHITECTURE.md": self.TABLE, "kashi/base/b.h": "#ifndef B\n",
-                     "kashi/array/a.h": "#ifndef A\n", "kashi/draw/d.h": "#ifndef D\n", **files}
+                     "kashi/array/a.h": '#ifndef A\n#include "kashi/base/b.h"\n',
+                     "kashi/draw/d.h": '#ifndef D\n#include "kashi/array/a.h"\n', **files}
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
@@ -53,6 +54,11 @@ kashi_room(draw ALONE "a_(b|(c|d)_e)|array" DEPENDS array)
             "cli/main.cc": '#include "kashi/draw/d.h"\n#include "CLI/CLI.hpp"\n'}), [])
         self.assert_finding("kashi/array/x.cc", '#include "kashi/draw/d.h"\n', "array may use base")
         self.assert_finding("kashi/base/x.cc", '#include "kashi/array/a.h"\n', "base may use no other room")
+
+    def test_an_arrow_that_nothing_uses(self):
+        self.assert_finding("kashi/draw/d.h", '#ifndef D\n#include "kashi/base/b.h"\n', "no file of draw includes a header of array")
+        self.assertEqual(self.findings(**{"kashi/draw/d.h": "#ifndef D\n",
+                                          "kashi/draw/d_test.cc": '#include "kashi/array/a.h"\n'}), [])
 
     def test_only_named_libraries(self):
         self.assert_finding("kashi/array/x.cc", "#include <omp.h>\n", "neither the standard library")

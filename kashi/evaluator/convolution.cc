@@ -23,6 +23,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/kernels/backward_filter_convolution.h"
 #include "kashi/kernels/convolution_axis.h"
