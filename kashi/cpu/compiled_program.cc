@@ -89,7 +89,8 @@ void CompiledProgram::KeepStage(const CompileOptions& options, const std::string
 }
 
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const HloModule& module,
-                                                                          const CompileOptions& options) {
+                                                                          const CompileOptions& options,
+                                                                          absl::Span<const CompiledObject> known) {
   if (!JitModule::IsSupported()) return absl::UnimplementedError("the compiled engine needs a processor with SSE 4.1");
   if (AnyInstruction(module, IsExpectation)) {  // the engine runs only what a result needs, and checks have none
     return absl::UnimplementedError(
@@ -104,7 +105,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
     return status.ok() ? status : WithMessage(status, absl::StrCat(status.message(), ", before it was compiled"));
   };
   KASHI_RETURN_IF_ERROR(program->RunPasses(options, check_stopped));
-  KASHI_RETURN_IF_ERROR(program->Emit(options, check_stopped));
+  KASHI_RETURN_IF_ERROR(program->Emit(options, known, check_stopped));
   program->AddEvaluatorSteps(options.numbers);
   KASHI_RETURN_IF_ERROR(program->MakeThunks(options, check_stopped));
   return program;
@@ -144,9 +145,15 @@ absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunct
                              });
 }
 
-absl::Status CompiledProgram::Emit(const CompileOptions& options, StopFunction check_stopped) {
-  KASHI_ASSIGN_OR_RETURN(JitCompiler compiler,
-                         JitCompiler::Create(module_->name(), {MathAddresses(), options.keep_stages}, check_stopped));
+absl::Span<const CompiledObject> CompiledProgram::objects() const {
+  return code_ == nullptr ? absl::Span<const CompiledObject>() : code_->objects();
+}
+int64_t CompiledProgram::reused_object_count() const { return code_ == nullptr ? 0 : code_->reused_object_count(); }
+
+absl::Status CompiledProgram::Emit(const CompileOptions& options, absl::Span<const CompiledObject> known,
+                                   StopFunction check_stopped) {
+  const JitOptions jit_options = {MathAddresses(), options.keep_stages, options.keep_code, known};
+  KASHI_ASSIGN_OR_RETURN(JitCompiler compiler, JitCompiler::Create(module_->name(), jit_options, check_stopped));
   KASHI_ASSIGN_OR_RETURN(const LoopTable loops, EmitNativeLoops(options.numbers, compiler));
   const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
   KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,

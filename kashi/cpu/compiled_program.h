@@ -27,7 +27,8 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each fusion that
   // has no equal. UNIMPLEMENTED if this processor is too old.
   static absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const HloModule& module,
-                                                                  const CompileOptions& options = {});
+                                                                  const CompileOptions& options = {},
+                                                                  absl::Span<const CompiledObject> known = {});
   ~CompiledProgram() override;
 
   // The program after all passes.
@@ -38,6 +39,9 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
                            EvaluationRun& run) const override;
   absl::Span<const absl::Status> refusals() const override { return refusals_; }
   const CompileStages& stages() const override { return stages_; }
+  absl::Span<const CompiledObject> objects() const override;
+  // How many of them an earlier compilation made.
+  int64_t reused_object_count() const;
   int64_t kernel_count() const { return kernel_count_; }
   // Loops that are one native function; the loops within them are not counted.
   int64_t native_loop_count() const { return native_loop_count_; }
@@ -52,7 +56,7 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   CompiledProgram() = default;
   absl::Status RunPasses(const CompileOptions& options, StopFunction check_stopped);
   // The machine code.
-  absl::Status Emit(const CompileOptions& options, StopFunction check_stopped);
+  absl::Status Emit(const CompileOptions& options, absl::Span<const CompiledObject> known, StopFunction check_stopped);
   // The outermost loops that can be native functions.
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);

@@ -11,9 +11,9 @@ class CpuEngine : public Engine {
  public:
   absl::string_view name() const override { return "cpu"; }
   bool keeps_module() const override { return false; }
-  absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module,
-                                                         const CompileOptions& options) const override {
-    return CompiledProgram::Compile(module, options);
+  absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module, const CompileOptions& options,
+                                                         absl::Span<const CompiledObject> known) const override {
+    return CompiledProgram::Compile(module, options, known);
   }
 };
 

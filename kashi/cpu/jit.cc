@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>
@@ -26,6 +27,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
@@ -295,21 +297,49 @@ absl::Status JitCompiler::CompileModule() {
     KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode::Library> library, JitCode::Library::Create(options_.functions));
     code_.reset(new JitCode(std::move(library)));
   }
+  std::vector<std::string> names;
+  for (const llvm::Function& function : module_->module()) {
+    if (!function.isDeclaration()) names.push_back(function.getName().str());
+  }
   if (options_.keep_text) absl::StrAppend(&code_->ir_, module_->ToString());
+  const bool has_key = options_.keep_objects || !options_.known.empty();
+  const Fingerprint key = has_key ? KeyOfModule() : Fingerprint();
+  std::string object;
+  // The text of assembly is made of the module, so that is compiled.
+  if (const CompiledObject* known = options_.keep_text ? nullptr : FindKnown(key)) {
+    object = known->code;
+    ++code_->reused_object_count_;
+  } else {
+    KASHI_ASSIGN_OR_RETURN(object, CompileObject());
+  }
+  KASHI_RETURN_IF_ERROR(check_stopped_());
+  KASHI_RETURN_IF_ERROR(code_->library_->Add(llvm::MemoryBuffer::getMemBufferCopy(object), names, &code_->addresses_));
+  if (options_.keep_objects) code_->objects_.push_back({key, std::move(object)});
+  return check_stopped_();
+}
+
+Fingerprint JitCompiler::KeyOfModule() const {
+  FingerprintBuilder builder;
+  builder.Append(absl::StrCat(LLVM_VERSION_STRING, "\n", target_->getTargetCPU().str(), "\n",
+                              target_->getTargetFeatureString().str(), "\n", JitModule::VectorBits(), "\n"));
+  builder.Append(module_->ToString());
+  return builder.Finish();
+}
+
+const CompiledObject* JitCompiler::FindKnown(const Fingerprint& key) const {
+  const auto found = absl::c_find_if(options_.known, [&](const CompiledObject& object) { return object.key == key; });
+  return found == options_.known.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<std::string> JitCompiler::CompileObject() {
   KASHI_RETURN_IF_ERROR(Optimise(module_->module(), *target_, check_stopped_));
   if (options_.keep_text) {
     KASHI_ASSIGN_OR_RETURN(const std::string assembly, AssemblyOf(module_->module(), *target_));
     absl::StrAppend(&code_->assembly_, assembly);
   }
-  std::vector<std::string> names;
-  for (const llvm::Function& function : module_->module()) {
-    if (!function.isDeclaration()) names.push_back(function.getName().str());
-  }
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> object = llvm::orc::SimpleCompiler(*target_)(module_->module());
   if (!object) return ToStatus(object.takeError());
-  KASHI_RETURN_IF_ERROR(check_stopped_());
-  KASHI_RETURN_IF_ERROR(code_->library_->Add(std::move(*object), names, &code_->addresses_));
-  return check_stopped_();
+  return (*object)->getBuffer().str();
 }
 
 absl::Status JitCompiler::CompileIfLarge() {

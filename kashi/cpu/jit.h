@@ -12,14 +12,19 @@
 #ifndef KASHI_CPU_JIT_H_
 #define KASHI_CPU_JIT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "kashi/base/fingerprint.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/engine/engine.h"
 
 namespace llvm {
 class Function;
@@ -66,6 +71,11 @@ struct JitOptions {
   absl::flat_hash_map<std::string, const void*> functions;
   // Also keep LLVM IR and assembly as text.
   bool keep_text = false;
+  // Also keep the object code.
+  bool keep_objects = false;
+  // Object code of an earlier compilation, in the place of compiling what has the same key. It must outlive the
+  // compiler.
+  absl::Span<const CompiledObject> known;
 };
 
 // Machine code in memory. Thread-safe; its memory is freed with it.
@@ -85,6 +95,10 @@ class JitCode {
   // With JitOptions::keep_text: of all modules.
   const std::string& ir() const { return ir_; }
   const std::string& assembly() const { return assembly_; }
+  // With JitOptions::keep_objects: of all modules.
+  absl::Span<const CompiledObject> objects() const { return objects_; }
+  // How many of them were known.
+  int64_t reused_object_count() const { return reused_object_count_; }
 
  private:
   friend class JitCompiler;
@@ -95,6 +109,8 @@ class JitCode {
   std::unique_ptr<Library> library_;
   absl::flat_hash_map<std::string, void*> addresses_;  // of all functions
   std::string ir_, assembly_;
+  std::vector<CompiledObject> objects_;
+  int64_t reused_object_count_ = 0;
 };
 
 // Compiles functions in the order in which they are emitted.
@@ -117,6 +133,11 @@ class JitCompiler {
  private:
   JitCompiler(std::string name, JitOptions options, StopFunction check_stopped, JitModule module);
   absl::Status CompileModule();
+  // The key of the module that was emitted, not yet optimised.
+  Fingerprint KeyOfModule() const;
+  // The object code of this key; null: it is not known.
+  const CompiledObject* FindKnown(const Fingerprint& key) const;
+  absl::StatusOr<std::string> CompileObject();
 
   std::string name_;
   JitOptions options_;

@@ -1,8 +1,10 @@
 // The time of a call, and of the compilation, of small programs.
+#include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include "kashi/engine/client.h"
 #include "kashi/engine/program.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
@@ -33,6 +35,25 @@ void BM_ExecuteOnMemory(benchmark::State& state, const char* text, int64_t eleme
 }
 BENCHMARK_CAPTURE(BM_ExecuteOnMemory, add, kAdd, 4);
 BENCHMARK_CAPTURE(BM_ExecuteOnMemory, three_operations, kThreeOperations, 1024);
+
+void BM_Deserialize(benchmark::State& state, const char* text) {
+  CompileOptions options;
+  options.keep_code = true;
+  const auto program = Program::Compile(*ParseAndReturnUnverifiedModule(text).value(), options).value();
+  const std::string bytes = program->Serialize().value();
+  for (auto _ : state) benchmark::DoNotOptimize(Program::Deserialize(bytes).value());
+}
+BENCHMARK_CAPTURE(BM_Deserialize, add, kAdd);
+BENCHMARK_CAPTURE(BM_Deserialize, three_operations, kThreeOperations);
+
+// With the buffers of the results, which the caller frees.
+void BM_ExecuteOnBuffers(benchmark::State& state) {
+  const auto client = Client::Create().value();
+  const auto program = client->Compile(*ParseAndReturnUnverifiedModule(kAdd).value()).value();
+  const auto x = client->BufferFromLiteral(LiteralUtil::CreateR1<float>({1, 2, 3, 4})).value();
+  for (auto _ : state) benchmark::DoNotOptimize(program->Execute({{x.get(), x.get()}}).value());
+}
+BENCHMARK(BM_ExecuteOnBuffers);
 
 void BM_ExecuteLiterals(benchmark::State& state) {
   const auto program = Program::Compile(*ParseAndReturnUnverifiedModule(kAdd).value()).value();

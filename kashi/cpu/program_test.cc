@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
@@ -114,16 +115,15 @@ TEST(ProgramTest, Asynchronous) {
   const Literal expected = program->Execute({&x}).value();
   std::vector<std::future<absl::StatusOr<Value>>> futures;
   for (int i = 0; i < 4; ++i) {
-    futures.push_back(
-        program->ExecuteValuesAsync({Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value()}));
+    futures.push_back(program->ExecuteValuesAsync({Value::FromLiteral(x, std::make_shared<MemoryBudget>(0)).value()}));
   }
   for (auto& future : futures) EXPECT_EQ(future.get().value().ToLiteral(expected.shape()).value(), expected);
 }
 
 // An argument that nobody else holds is donated: the result is in its memory.
 TEST(ProgramTest, DonatedArguments) {
-  const auto program = MakeProgram(
-      "ENTRY e { x = f32[1000] parameter(0) e = f32[1000] exponential(x) ROOT r = f32[1000] negate(e) }");
+  const auto program =
+      MakeProgram("ENTRY e { x = f32[1000] parameter(0) e = f32[1000] exponential(x) ROOT r = f32[1000] negate(e) }");
   const auto budget = std::make_shared<MemoryBudget>(0);
   Value x = Value::MakeArray(MakeDenseShape(F32, {1000}), budget).value();
   for (float& number : x.mutable_data<float>()) number = 0;
@@ -189,6 +189,55 @@ TEST(ProgramTest, EachCallBeginsWithTheSeed) {
   const auto program = MakeProgram(
       "ENTRY e { a = f32[] constant(0) b = f32[] constant(1) ROOT r = f32[10] rng(a, b), distribution=rng_uniform }");
   EXPECT_EQ(program->Execute({}).value(), program->Execute({}).value());
+}
+
+// Two kernels, a native loop, and a loop of thunks.
+constexpr char kOfManyParts[] = R"(
+  c { s = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(5)
+    ROOT r = pred[] compare(i, n), direction=LT }
+  b { s = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0 one = s32[] constant(1)
+    v = f32[4] get-tuple-element(s), index=1 w = f32[4] sine(v) j = s32[] add(i, one)
+    ROOT r = (s32[], f32[4]) tuple(j, w) }
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  ENTRY e { x = f32[100,40] parameter(0) v = f32[4] parameter(1) z = s32[] constant(0) zero = f32[] constant(0)
+    s = (s32[], f32[4]) tuple(z, v) l = (s32[], f32[4]) while(s), condition=c, body=b
+    w = f32[4] get-tuple-element(l), index=1 t = f32[100,40] tanh(x)
+    k = f32[100] reduce(t, zero), dimensions={1}, to_apply=add ROOT r = (f32[4], f32[100]) tuple(w, k) })";
+
+TEST(SerializedProgramTest, ObjectCodeIsTakenFromTheBytes) {
+  const auto module = ReadVerified(kOfManyParts).value();
+  CompileOptions options;
+  options.keep_code = true;
+  const auto compiled = CompiledProgram::Compile(*module, options).value();
+  ASSERT_GE(compiled->objects().size(), 1);
+  EXPECT_EQ(compiled->reused_object_count(), 0);
+  const auto again = CompiledProgram::Compile(*module, options, compiled->objects()).value();
+  EXPECT_EQ(again->reused_object_count(), compiled->objects().size());
+  // Other numbers are other code.
+  options.numbers.flush_denormals = false;
+  options.numbers.excess_precision = false;
+  const auto other =
+      CompiledProgram::Compile(*ReadVerified(absl::StrReplaceAll(kOfManyParts, {{"tanh", "cosine"}})).value(), options,
+                               compiled->objects())
+          .value();
+  EXPECT_EQ(other->reused_object_count(), 0);
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  EXPECT_EQ(RunProgram(*again, arguments).value(), RunProgram(*compiled, arguments).value());
+}
+
+TEST(SerializedProgramTest, RunsAsBefore) {
+  const auto module = ReadVerified(kOfManyParts).value();
+  CompileOptions options;
+  options.engine = "cpu";
+  options.keep_code = true;
+  const auto program = Program::Compile(*module, options).value();
+  const std::string bytes = program->Serialize().value();
+  const auto read = Program::Deserialize(bytes, options).value();
+  EXPECT_EQ(read->engine(), "cpu");
+  EXPECT_EQ(read->Serialize().value(), bytes);
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  EXPECT_EQ(read->Execute({&arguments[0], &arguments[1]}).value(),
+            program->Execute({&arguments[0], &arguments[1]}).value());
 }
 
 TEST(ProgramTest, SeveralDevices) {

@@ -34,6 +34,8 @@ struct CompileOptions {
   WorkLimits limits;
   // Also keep the stages as text (Program::stages). The engine cpu verifies the module after each pass then.
   bool keep_stages = false;
+  // Also keep what Program::Serialize needs: the module as text, and object code.
+  bool keep_code = false;
 };
 
 }  // namespace kashi

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "kashi/base/fingerprint.h"
 #include "kashi/engine/compile_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -27,6 +28,13 @@ class EvaluationRun;
 
 // The text of a stage of the compilation, and its name, which is a file name.
 using CompileStages = std::vector<std::pair<std::string, std::string>>;
+
+// Object code of a part of a program. The key is a hash of all that it was made of: the code before LLVM, the
+// processor and its features, the version of the compiler.
+struct CompiledObject {
+  Fingerprint key;
+  std::string code;
+};
 
 // A module that one engine has prepared. All functions may be called by several threads at once.
 class EngineProgram {
@@ -44,6 +52,8 @@ class EngineProgram {
   // Program::refusals and Program::stages.
   virtual absl::Span<const absl::Status> refusals() const { return {}; }
   virtual const CompileStages& stages() const;
+  // With CompileOptions::keep_code: its object code.
+  virtual absl::Span<const CompiledObject> objects() const { return {}; }
 };
 
 class Engine {
@@ -52,9 +62,10 @@ class Engine {
   virtual absl::string_view name() const = 0;
   // Whether its programs run the module that they were given, so that it must outlive them and not change.
   virtual bool keeps_module() const = 0;
-  // The module has passed the verifier. UNIMPLEMENTED if the engine cannot run it, or not on this processor.
-  virtual absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module,
-                                                                 const CompileOptions& options) const = 0;
+  // The module has passed the verifier. UNIMPLEMENTED if the engine cannot run it, or not on this processor. known:
+  // object code of an earlier compilation, which is used where the key is the same; only valid during the call.
+  virtual absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module, const CompileOptions& options,
+                                                                 absl::Span<const CompiledObject> known) const = 0;
 };
 
 // Always true; dies if there is an engine of this name.

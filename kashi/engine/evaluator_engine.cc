@@ -17,8 +17,8 @@ class EvaluatorEngine : public Engine {
  public:
   absl::string_view name() const override { return "evaluator"; }
   bool keeps_module() const override { return true; }
-  absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module,
-                                                         const CompileOptions&) const override {
+  absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module, const CompileOptions&,
+                                                         absl::Span<const CompiledObject>) const override {
     return std::make_unique<EvaluatorProgram>(module);
   }
 };

@@ -7,6 +7,7 @@
 #include "kashi/engine/engine_choice.h"
 #include "kashi/engine/program_door.h"
 #include "kashi/engine/run_pool.h"
+#include "kashi/engine/serialized_program.h"
 #include "kashi/evaluator/check_arguments.h"
 #include "kashi/evaluator/literal_run.h"
 #include "kashi/values/value_util.h"
@@ -14,6 +15,7 @@
 namespace kashi {
 
 using internal::BorrowLeaves;
+using internal::CompiledObject;
 using internal::CopyLeaves;
 using internal::Engine;
 using internal::EngineProgram;
@@ -56,24 +58,6 @@ absl::StatusOr<const Engine*> EngineOf(const std::string& name) {
                          absl::StrJoin(internal::EngineNames(), ", "));
 }
 
-struct Compiled {
-  const Engine* engine;
-  std::unique_ptr<EngineProgram> program;
-};
-
-absl::StatusOr<Compiled> CompileBy(const std::string& name, const HloModule& module, const CompileOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(const Engine* const engine, EngineOf(name));
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<EngineProgram> program, engine->Compile(module, options));
-  return Compiled{engine, std::move(program)};
-}
-
-// The evaluator in the place of an engine that was chosen for nothing but speed.
-absl::StatusOr<Compiled> CompileByBest(const HloModule& module, const CompileOptions& options) {
-  if (options.engine != "auto") return CompileBy(options.engine, module, options);
-  absl::StatusOr<Compiled> compiled = CompileBy(internal::ChooseEngine(module, options), module, options);
-  return absl::IsUnimplemented(compiled.status()) ? CompileBy("evaluator", module, options) : std::move(compiled);
-}
-
 EvaluationOptions WithPrecision(EvaluationOptions options, bool excess_precision) {
   options.excess_precision = excess_precision;
   return options;
@@ -87,33 +71,76 @@ RunHooks HooksOf(const EngineProgram& program) {
 
 }  // namespace
 
-Program::Program(std::shared_ptr<const HloModule> source, const Engine& engine, const CompileOptions& options,
-                 std::unique_ptr<EngineProgram> program)
-    : source_(std::move(source)),
-      engine_(engine),
-      excess_precision_(options.numbers.excess_precision),
-      program_(std::move(program)),
-      runs_(std::make_unique<RunPool>(program_->module(), WithPrecision({}, excess_precision_), HooksOf(*program_))),
+struct Program::Parts {
+  const Engine* engine;
+  NumberOptions numbers;
+  std::string text;
+  std::unique_ptr<EngineProgram> program;
+  std::shared_ptr<const HloModule> source;
+};
+
+Program::Program(Parts parts)
+    : source_(std::move(parts.source)),
+      engine_(*parts.engine),
+      numbers_(parts.numbers),
+      text_(std::move(parts.text)),
+      program_(std::move(parts.program)),
+      runs_(std::make_unique<RunPool>(program_->module(), WithPrecision({}, numbers_.excess_precision),
+                                      HooksOf(*program_))),
       argument_arrays_(CountArgumentArrays(*module().entry_computation())),
       result_arrays_(CountArrays(module().entry_computation()->root_instruction()->shape())) {}
 Program::~Program() = default;
 
+absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, const CompileOptions& options,
+                                                     absl::Span<const CompiledObject> known) {
+  const auto compile_by = [&](const std::string& name) -> absl::StatusOr<Parts> {
+    Parts parts;
+    KASHI_ASSIGN_OR_RETURN(parts.engine, EngineOf(name));
+    parts.numbers = options.numbers;
+    if (options.keep_code) parts.text = module.ToString();
+    KASHI_ASSIGN_OR_RETURN(parts.program, parts.engine->Compile(module, options, known));
+    return parts;
+  };
+  if (options.engine != "auto") return compile_by(options.engine);
+  absl::StatusOr<Parts> parts = compile_by(internal::ChooseEngine(module, options));
+  // The evaluator takes the place of an engine that was chosen for nothing but speed.
+  return absl::IsUnimplemented(parts.status()) ? compile_by("evaluator") : std::move(parts);
+}
+
 absl::StatusOr<std::unique_ptr<Program>> Program::Compile(std::shared_ptr<const HloModule> module,
                                                           const CompileOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(Compiled compiled, CompileByBest(*module, options));
-  if (!compiled.engine->keeps_module()) module = nullptr;
-  return std::unique_ptr<Program>(
-      new Program(std::move(module), *compiled.engine, options, std::move(compiled.program)));
+  KASHI_ASSIGN_OR_RETURN(Parts parts, CompileParts(*module, options, {}));
+  if (parts.engine->keeps_module()) parts.source = std::move(module);
+  return std::unique_ptr<Program>(new Program(std::move(parts)));
 }
 
 absl::StatusOr<std::unique_ptr<Program>> Program::Compile(const HloModule& module, const CompileOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(Compiled compiled, CompileByBest(module, options));
-  if (compiled.engine->keeps_module()) {
+  KASHI_ASSIGN_OR_RETURN(Parts parts, CompileParts(module, options, {}));
+  if (parts.engine->keeps_module()) {
     CompileOptions chosen = options;
-    chosen.engine = std::string(compiled.engine->name());
+    chosen.engine = std::string(parts.engine->name());
     return Compile(std::shared_ptr<const HloModule>(module.Clone("")), chosen);
   }
-  return std::unique_ptr<Program>(new Program(nullptr, *compiled.engine, options, std::move(compiled.program)));
+  return std::unique_ptr<Program>(new Program(std::move(parts)));
+}
+
+absl::StatusOr<std::string> Program::Serialize() const {
+  if (text_.empty()) {
+    return absl::FailedPreconditionError("the program was compiled without CompileOptions::keep_code");
+  }
+  const absl::Span<const CompiledObject> objects = program_->objects();
+  return internal::WriteProgram({std::string(engine()), numbers_, text_, {objects.begin(), objects.end()}});
+}
+
+absl::StatusOr<std::unique_ptr<Program>> Program::Deserialize(absl::string_view bytes, const CompileOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(const internal::SerializedProgram read, internal::ReadProgram(bytes));
+  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> module, internal::ReadModule(read));
+  CompileOptions of_program = options;
+  of_program.engine = read.engine;
+  of_program.numbers = read.numbers;
+  KASHI_ASSIGN_OR_RETURN(Parts parts, CompileParts(*module, of_program, read.objects));
+  if (parts.engine->keeps_module()) parts.source = std::move(module);
+  return std::unique_ptr<Program>(new Program(std::move(parts)));
 }
 
 absl::string_view Program::engine() const { return engine_.name(); }
@@ -187,7 +214,7 @@ absl::StatusOr<std::vector<Literal>> Program::ExecuteOnDevices(std::vector<std::
 namespace internal {
 
 void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks) {
-  options->excess_precision = program.excess_precision_;
+  options->excess_precision = program.numbers_.excess_precision;
   hooks->compiled = program.program_->steps();
 }
 

@@ -38,6 +38,7 @@
 namespace kashi {
 
 namespace internal {
+struct CompiledObject;
 class Engine;
 class EngineProgram;
 class ProgramDoor;
@@ -56,6 +57,18 @@ class Program {
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
+
+  // The program as bytes, for Deserialize: in another process, or later. FAILED_PRECONDITION unless
+  // CompileOptions::keep_code was set.
+  absl::StatusOr<std::string> Serialize() const;
+  // A program of such bytes, by the engine and the rules of numbers that it had. Object code in them is used if it is
+  // what this version would make for this processor; the rest is compiled again. `options`: limits, keep_stages,
+  // keep_code. INVALID_ARGUMENT for bytes that are cut or changed, FAILED_PRECONDITION for those of another version.
+  //
+  // Bytes with object code are a program of this processor: take them only from whom you would take a library. A
+  // checksum finds errors, not malice.
+  static absl::StatusOr<std::unique_ptr<Program>> Deserialize(absl::string_view bytes,
+                                                              const CompileOptions& options = {});
 
   // "cpu" or "evaluator".
   absl::string_view engine() const;
@@ -95,12 +108,15 @@ class Program {
 
  private:
   friend class internal::ProgramDoor;
-  Program(std::shared_ptr<const HloModule> source, const internal::Engine& engine, const CompileOptions& options,
-          std::unique_ptr<internal::EngineProgram> program);
+  struct Parts;
+  explicit Program(Parts parts);
+  static absl::StatusOr<Parts> CompileParts(const HloModule& module, const CompileOptions& options,
+                                            absl::Span<const internal::CompiledObject> known);
 
   std::shared_ptr<const HloModule> source_;  // null: the program has a module of its own
   const internal::Engine& engine_;
-  const bool excess_precision_;
+  const NumberOptions numbers_;
+  const std::string text_;  // of the module before it was compiled; only with CompileOptions::keep_code
   std::unique_ptr<internal::EngineProgram> program_;
   std::unique_ptr<internal::RunPool> runs_;
   int64_t argument_arrays_, result_arrays_;  // -1: with tokens or dynamic sizes
