@@ -1,6 +1,6 @@
 // Buffer: an array, or a token, on a device. Its elements may be on their way: a program computes them.
 //
-//   auto x = client->BufferFromHost(data, Placement::OfLayout(shape).value(), HostBufferUse::kCopy).value();
+//   auto x = client->BufferFromLiteral(LiteralUtil::CreateR1<float>({1, 2})).value();   // or BufferFromHost
 //   std::vector<std::unique_ptr<Buffer>> results = …;                      // LoadedProgram::Execute
 //   Literal y = results[0]->ToLiteral().value();                           // waits
 //

@@ -29,6 +29,20 @@ bool IsAligned(const void* data, const Shape& shape) {
   return internal::BufferBytes(shape) == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
 }
 
+// Memory of the caller.
+class Lent {
+ public:
+  explicit Lent(std::function<void()> done) : done_(std::move(done)) {}
+  ~Lent() {
+    if (done_) done_();
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  const std::function<void()> done_;
+};
+
 absl::Status CheckLoadable(const HloModule& module) {
   if (ProgramScopeOf(module).is_global()) {
     return Unimplemented("%s is a global program: partition it first", module.name());
@@ -64,29 +78,43 @@ Client::Client(const ClientOptions& options) : memory_(std::make_shared<MemoryBu
     devices_.push_back(std::unique_ptr<LocalDevice>(new LocalDevice(*this, id)));
   }
 }
-Client::~Client() = default;
+// A callback of a program may start another one, on any device.
+Client::~Client() {
+  bool waited = true;
+  while (waited) {
+    waited = false;
+    for (const std::unique_ptr<LocalDevice>& device : devices_) waited |= device->queue().Drain();
+  }
+}
 
 absl::StatusOr<LocalDevice*> Client::DeviceOf(int64_t id) const {
   if (id >= 0 && id < static_cast<int64_t>(devices_.size())) return devices_[id].get();
   return absl::NotFoundError(absl::StrFormat("there is no device %d; the client has %d", id, devices_.size()));
 }
 
+absl::StatusOr<MemorySpace*> Client::PlaceOf(MemorySpace* memory_space) const {
+  if (memory_space == nullptr) return &devices_[0]->default_memory_space();
+  if (&memory_space->device().client() == this) return memory_space;
+  return InvalidArgument("%s is of another client", memory_space->ToString());
+}
+
 absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHost(const void* data, const Placement& placement,
                                                                HostBufferSemantics semantics, MemorySpace* memory_space,
                                                                std::function<void()> done) {
-  const std::shared_ptr<const void> lent(data, [done = std::move(done)](const void*) {
-    if (done) done();
-  });
-  MemorySpace& place = memory_space == nullptr ? devices_[0]->default_memory_space() : *memory_space;
+  const auto lent = std::make_shared<const Lent>(std::move(done));
+  KASHI_ASSIGN_OR_RETURN(MemorySpace* const place, PlaceOf(memory_space));
+  if (placement.shape().is_dynamic()) {
+    return InvalidArgument("a buffer holds a static array, not %s", ShapeUtil::HumanString(placement.shape()));
+  }
   KASHI_ASSIGN_OR_RETURN(const DenseShape dense,
                          MakeCheckedDenseShape(placement.element_type(), placement.dimensions()));
   KASHI_ASSIGN_OR_RETURN(const DenseCopy copy, DenseCopy::In(placement, *dense));
   if (semantics == HostBufferSemantics::kImmutableZeroCopy && copy.is_identity() && IsAligned(data, *dense)) {
-    return MakeBuffer(*dense, Value::Borrow(dense, data, lent), place);
+    return MakeBuffer(*dense, Value::Borrow(dense, data, lent), *place);
   }
   KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, memory_));
   copy.Run(data, value.mutable_data());
-  return MakeBuffer(*dense, std::move(value), place);
+  return MakeBuffer(*dense, std::move(value), *place);
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const LiteralSlice& literal,
@@ -94,15 +122,15 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const LiteralS
   if (!literal.shape().IsArray() || !literal.shape().is_static()) {
     return InvalidArgument("a buffer holds a static array, not %s", ShapeUtil::HumanString(literal.shape()));
   }
-  MemorySpace& place = memory_space == nullptr ? devices_[0]->default_memory_space() : *memory_space;
+  KASHI_ASSIGN_OR_RETURN(MemorySpace* const place, PlaceOf(memory_space));
   KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(literal, memory_));
   const Shape shape = value.shape();
-  return MakeBuffer(shape, std::move(value), place);
+  return MakeBuffer(shape, std::move(value), *place);
 }
 
-std::unique_ptr<Buffer> Client::MakeToken(MemorySpace* memory_space) {
-  MemorySpace& place = memory_space == nullptr ? devices_[0]->default_memory_space() : *memory_space;
-  return MakeBuffer(ShapeUtil::MakeTokenShape(), Value::MakeToken(), place);
+absl::StatusOr<std::unique_ptr<Buffer>> Client::MakeToken(MemorySpace* memory_space) {
+  KASHI_ASSIGN_OR_RETURN(MemorySpace* const place, PlaceOf(memory_space));
+  return MakeBuffer(ShapeUtil::MakeTokenShape(), Value::MakeToken(), *place);
 }
 
 absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Compile(const HloModule& module, const CompileOptions& options,

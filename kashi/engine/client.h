@@ -51,7 +51,7 @@ class Client {
  public:
   // INVALID_ARGUMENT for numbers that are out of range.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options = {});
-  // Waits for the programs that run.
+  // Waits for the programs that run, and for those that their callbacks start. Not from such a callback.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -60,9 +60,9 @@ class Client {
   // NOT_FOUND if there is none.
   absl::StatusOr<LocalDevice*> DeviceOf(int64_t id) const;
 
-  // A buffer with the elements at `data`, which lie there as the placement says. memory_space: null: the default one of
-  // device 0. `done` is called once, by any thread, when nobody reads `data` any more; if this function fails, at once.
-  // RESOURCE_EXHAUSTED beyond the memory limit.
+  // A buffer with the elements at `data`, which lie there as the placement says. memory_space: of this client; null:
+  // the default one of device 0. `done` is called once, by any thread, when nobody reads `data` any more; if this
+  // function fails, at once. RESOURCE_EXHAUSTED beyond the memory limit.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHost(const void* data, const Placement& placement,
                                                          HostBufferSemantics semantics,
                                                          MemorySpace* memory_space = nullptr,
@@ -70,7 +70,7 @@ class Client {
   // Copies a static array.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromLiteral(const LiteralSlice& literal,
                                                             MemorySpace* memory_space = nullptr);
-  std::unique_ptr<Buffer> MakeToken(MemorySpace* memory_space = nullptr);
+  absl::StatusOr<std::unique_ptr<Buffer>> MakeToken(MemorySpace* memory_space = nullptr);
 
   // Program::Compile and Load. Devices: null: the first ones.
   absl::StatusOr<std::unique_ptr<LoadedProgram>> Compile(const HloModule& module, const CompileOptions& options = {},
@@ -85,10 +85,12 @@ class Client {
 
  private:
   friend class LoadedProgram;
+  absl::StatusOr<MemorySpace*> PlaceOf(MemorySpace* memory_space) const;
   explicit Client(const ClientOptions& options);
 
   const std::shared_ptr<MemoryBudget> memory_;
-  // Held while a program of several devices enters their queues, so that all queues have such programs in one order.
+  // Held while a program takes its arguments, so that no two take one by donation, and while one of several devices
+  // enters their queues, so that all queues have such programs in one order.
   absl::Mutex launch_mutex_;
   std::vector<std::unique_ptr<LocalDevice>> devices_;
 };

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/engine/engine.h"
+#include "kashi/engine/engine_choice.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
@@ -127,6 +128,19 @@ TEST(ClientTest, TellsWhenHostMemoryIsFree) {
   EXPECT_EQ(calls, 4) << "a failed call needs the memory no more";
 }
 
+TEST(ClientTest, EmptyArraysNeedNoMemory) {
+  const auto client = MakeClient();
+  bool is_done = false;
+  const auto buffer = client->BufferFromHost(nullptr, Placement::OfStrides(F32, {0, 3}, {12, 4}).value(),
+                                             HostBufferSemantics::kImmutableZeroCopy, nullptr, [&] { is_done = true; });
+  ASSERT_TRUE(buffer.ok()) << buffer.status();
+  EXPECT_EQ((*buffer)->ToLiteral().value().element_count(), 0);
+  (*buffer)->Delete();
+  EXPECT_TRUE(is_done);
+  const Placement bounded = Placement::OfLayout(ParseShape("f32[<=3]{0}").value()).value();
+  EXPECT_FALSE(client->BufferFromHost(&is_done, bounded, HostBufferSemantics::kImmutableOnlyDuringCall).ok());
+}
+
 TEST(ClientTest, DeletedBuffers) {
   const auto client = MakeClient();
   const auto buffer = MakeBufferOf(*client, {1, 2});
@@ -170,13 +184,44 @@ TEST(ClientTest, TuplesAreTakenApart) {
   ASSERT_EQ(program->argument_shapes().size(), 4);
   ASSERT_EQ(program->result_shapes().size(), 3);
   const auto a = MakeBufferOf(*client, {1, 2}), b = MakeBufferOf(*client, {3, 4}), q = MakeBufferOf(*client, {10, 20});
-  const auto token = client->MakeToken();
+  const auto token = client->MakeToken().value();
   const auto results = program->Execute({{a.get(), b.get(), token.get(), q.get()}}).value();
   ASSERT_EQ(results[0].buffers.size(), 3);
   EXPECT_EQ(NumbersOf(*results[0].buffers[0]), std::vector<float>({3, 4}));
   EXPECT_TRUE(results[0].buffers[1]->shape().IsToken());
   EXPECT_FALSE(results[0].buffers[1]->AcquireExternalReference().ok());
   EXPECT_EQ(NumbersOf(*results[0].buffers[2]), std::vector<float>({11, 22}));
+}
+
+// A result may be a constant of the program, itself or behind other operations.
+TEST(ClientTest, ResultsOutliveTheProgram) {
+  constexpr absl::string_view kConstant =
+      "k = f32[40] constant({1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+      "1,1,1,1,1,1,1,1,1,1,1,1})";
+  const auto client = MakeClient();
+  for (const std::string& text :
+       {absl::StrCat("ENTRY e { ROOT ", kConstant, " }"),
+        absl::StrCat("ENTRY e { ", kConstant,
+                     " c = f32[40] copy(k) ROOT t = (f32[40], f32[40]) "
+                     "tuple(c, k) }"),
+        absl::StrCat("ENTRY e { ", kConstant,
+                     " r = f32[5,8] reshape(k) "
+                     "ROOT s = f32[40] reshape(r) }"),
+        absl::StrCat("yes { x = f32[] parameter(0) ROOT ", kConstant,
+                     " } no { x = f32[] parameter(0) ROOT b = f32[40] broadcast(x), dimensions={} } "
+                     "ENTRY e { p = pred[] constant(true) z = f32[] constant(0) ROOT c = f32[40] "
+                     "conditional(p, z, z), true_computation=yes, false_computation=no }")}) {
+    auto program = Load(*client, text);
+    const auto results = program->Execute({{}}).value();
+    ASSERT_TRUE(results[0].done.Await().ok()) << text;
+    const auto value = program->program().ExecuteValues({}).value();
+    program = nullptr;
+    std::vector<std::unique_ptr<std::vector<float>>> elsewhere;
+    for (int i = 0; i < 1000; ++i) elsewhere.push_back(std::make_unique<std::vector<float>>(40, 7.0f));
+    for (const auto& buffer : results[0].buffers) EXPECT_EQ(NumbersOf(*buffer), std::vector<float>(40, 1)) << text;
+    const Value first = value.is_tuple() ? value.element(0) : value;
+    EXPECT_EQ(first.data<float>()[39], 1) << text;
+  }
 }
 
 TEST(ClientTest, RefusesWrongArguments) {
@@ -191,6 +236,17 @@ TEST(ClientTest, RefusesWrongArguments) {
   EXPECT_EQ(error({{x.get(), x.get()}}), "the program takes 1 arguments, but device 0 got 2");
   EXPECT_EQ(error({{three.get()}}), "argument 0 is f32[3], but the program takes f32[2]");
   EXPECT_EQ(error({{away.get()}}), "argument 0 is on CpuDevice(id=1), but the program runs on CpuDevice(id=0)");
+  const auto other = MakeClient();
+  const auto foreign = MakeBufferOf(*other, {1, 2});
+  EXPECT_EQ(error({{foreign.get()}}), "argument 0 is of another client");
+  MemorySpace& place = other->devices()[0]->default_memory_space();
+  EXPECT_FALSE(client->BufferFromLiteral(LiteralUtil::CreateR0<float>(1), &place).ok());
+  EXPECT_FALSE(client->MakeToken(&place).ok());
+  ExecuteOptions options;
+  for (const int64_t argument : {-1, 1}) {
+    options.non_donatable = {argument};
+    EXPECT_THAT(program->Execute({{x.get()}}, options).status().ToString(), HasSubstr("the program takes 1"));
+  }
   x->Delete();
   EXPECT_EQ(error({{x.get()}}), "argument 0: Buffer has been deleted or donated.");
 }
@@ -276,6 +332,60 @@ TEST(ClientTest, CancelledProgramsEnd) {
   EXPECT_EQ(waiting[0].buffers[0]->ready().Await().code(), absl::StatusCode::kCancelled);
 }
 
+// Callbacks start programs while the client waits for them.
+TEST(ClientTest, IsDestroyedAfterWhatCallbacksStart) {
+  int calls = 0;
+  {
+    auto client = MakeClient(2);
+    const auto waits = Load(*client, kWaits);
+    const auto on_1 =
+        client->Compile(*ParseAndReturnUnverifiedModule(kNegate).value(), {}, {*client->DeviceOf(1)}).value();
+    const auto x = MakeBufferOf(*client, {1, 2}), y = MakeBufferOf(*client, {1, 2}, *client->DeviceOf(1));
+    Gate gate;
+    ExecuteOptions options;
+    options.custom_call_handler = gate.handler();
+    const auto first = waits->Execute({{x.get()}}, options).value();
+    first[0].done.OnReady([&](const absl::Status&) {
+      for (int i = 0; i < 10; ++i) {
+        on_1->Execute({{y.get()}}).value()[0].done.OnReady([&](const absl::Status& done) {
+          calls += done.ok() ? 1 : 0;
+        });
+      }
+    });
+    std::thread opens([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      gate.Open();
+    });
+    client = nullptr;
+    opens.join();
+  }
+  EXPECT_EQ(calls, 10);
+}
+
+// Each with a flag of its own.
+TEST(ClientTest, FlagsOfCallsAreForgotten) {
+  const auto client = MakeClient();
+  const auto negate = Load(*client, kNegate);
+  const auto x = MakeBufferOf(*client, {1, 2});
+  std::vector<std::unique_ptr<std::atomic<bool>>> flags;
+  for (int i = 0; i < 1000; ++i) {
+    flags.push_back(std::make_unique<std::atomic<bool>>(i % 2 == 1));
+    ExecuteOptions options;
+    options.cancelled = flags.back().get();
+    const absl::Status status = negate->Execute({{x.get()}}, options).value()[0].done.Await();
+    EXPECT_EQ(status.ok(), i % 2 == 0) << status;
+  }
+}
+
+TEST(ClientTest, AnUnknownBranchMayBeLong) {
+  const auto module = ParseAndReturnUnverifiedModule(R"(
+    yes { x = f32[] parameter(0) ROOT n = f32[] negate(x) } no { x = f32[] parameter(0) ROOT m = f32[] sine(x) }
+    ENTRY e { p = pred[] parameter(0) x = f32[] parameter(1)
+      ROOT c = f32[] conditional(p, x, x), true_computation=yes, false_computation=no })");
+  EXPECT_FALSE(IsQuick(**module, 1'000'000'000));
+  EXPECT_TRUE(IsQuick(*ParseAndReturnUnverifiedModule(kNegate).value(), 10'000));
+}
+
 // ---- Donation ------------------------------------------------------------------------------------------------------
 
 constexpr char kDonates[] = R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, buffer_donor={ (2, {}) }
@@ -336,6 +446,27 @@ TEST_F(DonationTest, NotTwice) {
   EXPECT_EQ(error(0, 0, 1), "argument 1 is donated, and given twice");
   EXPECT_EQ(error(1, 0, 0), "argument 2 is donated, and given twice");
   for (const auto& buffer : buffers_) EXPECT_FALSE(buffer->is_deleted());
+}
+
+// Callers that take the same buffers at once: one gets them all, the others get none.
+TEST_F(DonationTest, OneOfSeveralCallers) {
+  const auto both = Load(*client_, R"(HloModule m, buffer_donor={ (0, {}), (1, {}) }
+    ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT r = f32[2] subtract(x, y) })");
+  for (int round = 0; round < 300; ++round) {
+    const auto x = MakeBufferOf(*client_, {1, 2}), y = MakeBufferOf(*client_, {10, 20});
+    std::atomic<int> successes = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t) {
+      threads.emplace_back([&, t] {
+        const auto results = t % 2 == 0 ? both->Execute({{x.get(), y.get()}}) : both->Execute({{y.get(), x.get()}});
+        if (!results.ok()) return;
+        ++successes;
+        EXPECT_EQ(NumbersOf(*(*results)[0].buffers[0])[0], t % 2 == 0 ? -9 : 9);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(successes, 1);
+  }
 }
 
 // ---- Several devices -----------------------------------------------------------------------------------------------

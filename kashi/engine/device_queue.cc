@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "kashi/base/check.h"
+
 namespace kashi::internal {
 
 DeviceQueue::~DeviceQueue() {
+  Drain();
   std::thread thread;
   {
     const absl::MutexLock lock(&mutex_);
@@ -12,6 +15,14 @@ DeviceQueue::~DeviceQueue() {
     thread = std::move(thread_);
   }
   if (thread.joinable()) thread.join();
+}
+
+bool DeviceQueue::Drain() {
+  const absl::MutexLock lock(&mutex_);
+  KASHI_CHECK(thread_.get_id() != std::this_thread::get_id()) << "a client is destroyed by a callback that it calls";
+  const bool waits = !IsIdle();
+  mutex_.Await(absl::Condition(this, &DeviceQueue::IsIdle));
+  return waits;
 }
 
 void DeviceQueue::Push(Task task) {

@@ -18,7 +18,7 @@ class DeviceQueue {
   using Task = std::function<void()>;
 
   DeviceQueue() = default;
-  // Runs what is in the queue, and waits for it.
+  // The queue is empty, and nobody uses it any more. Dies on its own thread.
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
@@ -27,9 +27,12 @@ class DeviceQueue {
   void Push(Task task) ABSL_LOCKS_EXCLUDED(mutex_);
   // Runs the task now, on this thread, if nothing is before it. Otherwise returns false, and the task has not run.
   bool TryRun(absl::FunctionRef<void()> task) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits until the queue is empty and no task runs. Returns whether it waited. Dies on the thread of the queue.
+  bool Drain() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Work() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool IsIdle() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_busy_ && tasks_.empty(); }
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_busy_ && (!tasks_.empty() || is_ending_); }
 
   absl::Mutex mutex_;

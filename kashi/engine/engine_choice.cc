@@ -42,8 +42,8 @@ bool IsQuick(const HloModule& module, int64_t nanoseconds) {
       HloOpcodeFlags::kCollective | HloOpcodeFlags::kAsyncCollective | HloOpcodeFlags::kSideEffect;
   const bool may_be_long = absl::c_any_of(module.computations(), [](const HloComputation* computation) {
     return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
-      return x->opcode() == HloOpcode::kWhile || x->opcode() == HloOpcode::kCustomCall ||
-             GetHloOpcodeInfo(x->opcode()).Has(kWaits);
+      return x->opcode() == HloOpcode::kWhile || x->opcode() == HloOpcode::kConditional ||
+             x->opcode() == HloOpcode::kCustomCall || GetHloOpcodeInfo(x->opcode()).Has(kWaits);
     });
   });
   return !may_be_long && EstimatedNanosecondsOf(*module.entry_computation()) < nanoseconds;

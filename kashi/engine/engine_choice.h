@@ -20,8 +20,9 @@ namespace kashi::internal {
 // Cost: one pass over the module.
 std::string ChooseEngine(const HloModule& module, const CompileOptions& options);
 
-// Whether each run takes less than this, by the estimate of the evaluator (work.h): without loops, whose iterations may
-// be many, and without custom calls and what waits for other devices. Cost: one pass over the module.
+// Whether each run takes less than this, by the estimate of the evaluator. False for programs with loops, which may
+// have many iterations, with branches, of which one may be long, with custom calls, and with what waits for other
+// devices. Cost: one pass over the module.
 bool IsQuick(const HloModule& module, int64_t nanoseconds);
 
 }  // namespace kashi::internal

@@ -59,14 +59,15 @@ EventSource::~EventSource() {
 Event EventSource::event() const { return Event(state_); }
 
 void EventSource::Complete(absl::Status status) {
+  const std::shared_ptr<Event::State> state = state_;  // a callback may destroy the source
   std::vector<Event::Callback> callbacks;
   {
-    const absl::MutexLock lock(&state_->mutex);
-    if (state_->status.has_value()) return;
-    state_->status = std::move(status);
-    callbacks.swap(state_->callbacks);
+    const absl::MutexLock lock(&state->mutex);
+    if (state->status.has_value()) return;
+    state->status = std::move(status);
+    callbacks.swap(state->callbacks);
   }
-  for (const Event::Callback& callback : callbacks) callback(*state_->status);
+  for (const Event::Callback& callback : callbacks) callback(*state->status);
 }
 
 }  // namespace kashi

@@ -28,7 +28,8 @@ class Event {
   // Waits. OK, or the error.
   absl::Status Await() const;
   // Calls the function once: now, on this thread, if the event is ready; otherwise on the thread that completes it,
-  // after the functions that were given before. It must not wait for other events of the same client.
+  // after the functions that were given before. It may start programs; it must not wait for other events of the same
+  // client, nor destroy the client.
   void OnReady(Callback callback) const;
 
  private:

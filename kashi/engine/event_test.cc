@@ -1,6 +1,8 @@
 #include "kashi/engine/event.h"
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -47,6 +49,15 @@ TEST(EventTest, AnAbandonedEventFails) {
   EXPECT_FALSE(of_first.is_ready());
   { const EventSource gone = std::move(second); }
   EXPECT_EQ(of_first.Await().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(EventTest, ACallbackMayDestroyTheSource) {
+  auto source = std::make_unique<EventSource>();
+  int calls = 0;
+  source->event().OnReady([&](const absl::Status&) { source = nullptr; });
+  source->event().OnReady([&](const absl::Status& status) { calls += status.ok() ? 1 : 0; });
+  source->Complete(absl::OkStatus());
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(EventTest, WaitsForAnotherThread) {

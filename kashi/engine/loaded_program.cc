@@ -94,7 +94,6 @@ absl::StatusOr<std::vector<Value>> TakeAll(std::vector<std::shared_ptr<BufferEle
 }  // namespace
 
 absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments) {
-  const HloComputation& entry = *program->module().entry_computation();
   if (options.custom_call_handler) {
     EvaluationOptions evaluation;
     RunHooks hooks;
@@ -103,9 +102,12 @@ absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments
     ProgramDoor::Complete(*program, &evaluation, &hooks);
     RunLimits limits = internal::LimitsOf(evaluation);
     limits.memory = memory;
-    return EvaluationRun(evaluation, hooks, limits).Call(entry, std::move(arguments));
+    EvaluationRun run(evaluation, hooks, limits);
+    return run.Call(*program->module().entry_computation(), std::move(arguments));
   }
-  return runs->With(options.cancelled, [&](EvaluationRun& run) { return run.Call(entry, std::move(arguments)); });
+  return runs->With(options.cancelled, [&](EvaluationRun& run) {
+    return run.Call(*program->module().entry_computation(), std::move(arguments));
+  });
 }
 
 absl::StatusOr<std::vector<Value>> ProgramLaunch::RunOnAllDevices(std::vector<std::vector<Value>> arguments) {
@@ -141,10 +143,11 @@ absl::StatusOr<std::vector<Value>> ProgramLaunch::Results() {
 
 void ProgramLaunch::Run() {
   absl::StatusOr<std::vector<Value>> results = Results();
+  options.custom_call_handler = nullptr;  // the caller may free what it refers to
   for (size_t i = 0; i < devices.size(); ++i) {
     OfDevice& device = devices[i];
     if (results.ok()) {
-      std::vector<Value> leaves = LeavesOf(std::move((*results)[i]));
+      std::vector<Value> leaves = LeavesOf(ProgramDoor::KeepingAlive(*program, std::move((*results)[i])));
       for (size_t k = 0; k < leaves.size(); ++k) device.results[k].elements->value = std::move(leaves[k]);
     }
     for (Result& result : device.results) {
@@ -170,17 +173,6 @@ namespace {
 
 // A program that the caller may wait for: some times what it takes to wake a thread.
 constexpr int64_t kShortNs = 50'000;
-
-absl::StatusOr<std::vector<std::shared_ptr<BufferElements>>> TakeArguments(
-    const std::vector<std::shared_ptr<BufferState>>& buffers, const std::vector<bool>& is_donated) {
-  std::vector<std::shared_ptr<BufferElements>> arguments;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(std::shared_ptr<BufferElements> elements, buffers[i]->Elements());
-    if (is_donated[i]) buffers[i]->Take();
-    arguments.push_back(std::move(elements));
-  }
-  return arguments;
-}
 
 DeviceResults MakeResults(const std::vector<Shape>& shapes, MemorySpace& memory_space,
                           ProgramLaunch::OfDevice* device) {
@@ -216,10 +208,13 @@ LoadedProgram::LoadedProgram(Client& client, std::shared_ptr<const Program> prog
 }
 LoadedProgram::~LoadedProgram() = default;
 
-std::vector<bool> LoadedProgram::DonatedNow(const ExecuteOptions& options) const {
+absl::StatusOr<std::vector<bool>> LoadedProgram::DonatedNow(const ExecuteOptions& options) const {
   std::vector<bool> donated = is_donated_;
   for (const int64_t argument : options.non_donatable) {
-    if (argument >= 0 && argument < static_cast<int64_t>(donated.size())) donated[argument] = false;
+    if (argument < 0 || argument >= static_cast<int64_t>(donated.size())) {
+      return InvalidArgument("non_donatable names argument %d; the program takes %d", argument, donated.size());
+    }
+    donated[argument] = false;
   }
   return donated;
 }
@@ -243,6 +238,7 @@ absl::Status LoadedProgram::CheckArguments(absl::Span<const std::vector<Buffer*>
         return InvalidArgument("argument %d is %s, but the program takes %s", i, ShapeUtil::HumanString(buffer.shape()),
                                ShapeUtil::HumanString(argument_shapes_[i]));
       }
+      if (&buffer.device().client() != &client_) return InvalidArgument("argument %d is of another client", i);
       if (&buffer.device() != devices_[d]) {
         return InvalidArgument("argument %d is on %s, but the program runs on %s", i, buffer.device().ToString(),
                                devices_[d]->ToString());
@@ -261,8 +257,7 @@ absl::Status LoadedProgram::CheckArguments(absl::Span<const std::vector<Buffer*>
 
 absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
     absl::Span<const std::vector<Buffer*>> arguments_of_devices, const ExecuteOptions& options) const {
-  const std::vector<bool> is_donated = DonatedNow(options);
-  KASHI_RETURN_IF_ERROR(CheckArguments(arguments_of_devices, is_donated));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<bool> is_donated, DonatedNow(options));
   const auto launch = std::make_shared<ProgramLaunch>();
   launch->program = program_;
   launch->runs = runs_;
@@ -270,15 +265,32 @@ absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
   launch->options = options;
   KASHI_ASSIGN_OR_RETURN(launch->counts, DeviceCountsOf(program_->module()));
   launch->devices.resize(devices_.size());
+  KASHI_RETURN_IF_ERROR(TakeArguments(arguments_of_devices, is_donated, launch.get()));
   std::vector<DeviceResults> results(devices_.size());
   for (size_t d = 0; d < devices_.size(); ++d) {
-    std::vector<std::shared_ptr<BufferState>> states;
-    for (const Buffer* buffer : arguments_of_devices[d]) states.push_back(buffer->state_);
-    KASHI_ASSIGN_OR_RETURN(launch->devices[d].arguments, TakeArguments(states, is_donated));
     results[d] = MakeResults(result_shapes_, devices_[d]->default_memory_space(), &launch->devices[d]);
   }
   Start(launch);
   return results;
+}
+
+// First all elements, then the donated buffers: if there is an error, no buffer is deleted.
+absl::Status LoadedProgram::TakeArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
+                                          const std::vector<bool>& is_donated, ProgramLaunch* launch) const {
+  const absl::MutexLock lock(&client_.launch_mutex_);
+  KASHI_RETURN_IF_ERROR(CheckArguments(arguments_of_devices, is_donated));
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    for (const Buffer* buffer : arguments_of_devices[d]) {
+      KASHI_ASSIGN_OR_RETURN(std::shared_ptr<BufferElements> elements, buffer->state_->Elements());
+      launch->devices[d].arguments.push_back(std::move(elements));
+    }
+  }
+  for (const std::vector<Buffer*>& arguments : arguments_of_devices) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (is_donated[i]) arguments[i]->state_->Take();
+    }
+  }
+  return absl::OkStatus();
 }
 
 void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {

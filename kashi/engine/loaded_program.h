@@ -24,10 +24,10 @@ class RunPool;
 }  // namespace internal
 
 struct ExecuteOptions {
-  // Arguments that stay the caller's, though the module donates them.
+  // Arguments that stay the caller's, though the module donates them. INVALID_ARGUMENT for one that there is not.
   std::vector<int64_t> non_donatable;
-  // The program ends with CANCELLED soon after the flag is set; one that has not begun does not begin. It must outlive
-  // the program. Null: never.
+  // The program ends with CANCELLED soon after the flag is set; one that has not begun does not begin, once its
+  // arguments are there. The flag must outlive the program. Null: never.
   const std::atomic<bool>* cancelled = nullptr;
   // Asked first for each custom call (EvaluationOptions).
   CustomCallHandler custom_call_handler;
@@ -71,7 +71,9 @@ class LoadedProgram {
   LoadedProgram(Client& client, std::shared_ptr<const Program> program, std::vector<LocalDevice*> devices);
   absl::Status CheckArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
                               const std::vector<bool>& is_donated) const;
-  std::vector<bool> DonatedNow(const ExecuteOptions& options) const;
+  absl::StatusOr<std::vector<bool>> DonatedNow(const ExecuteOptions& options) const;
+  absl::Status TakeArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
+                             const std::vector<bool>& is_donated, internal::ProgramLaunch* launch) const;
   void Start(std::shared_ptr<internal::ProgramLaunch> launch) const;
 
   Client& client_;

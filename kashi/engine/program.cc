@@ -79,12 +79,26 @@ struct Program::Parts {
   std::shared_ptr<const HloModule> source;
 };
 
+namespace {
+
+// A program and the module that it runs, if that is not its own.
+std::shared_ptr<const EngineProgram> WithModule(std::unique_ptr<EngineProgram> program,
+                                                std::shared_ptr<const HloModule> module) {
+  struct Both {
+    std::shared_ptr<const HloModule> module;  // it is freed last
+    std::unique_ptr<EngineProgram> program;
+  };
+  const auto both = std::make_shared<Both>(Both{std::move(module), std::move(program)});
+  return std::shared_ptr<const EngineProgram>(both, both->program.get());
+}
+
+}  // namespace
+
 Program::Program(Parts parts)
-    : source_(std::move(parts.source)),
-      engine_(*parts.engine),
+    : engine_(*parts.engine),
       numbers_(parts.numbers),
       text_(std::move(parts.text)),
-      program_(std::move(parts.program)),
+      program_(WithModule(std::move(parts.program), std::move(parts.source))),
       runs_(std::make_unique<RunPool>(program_->module(), WithPrecision({}, numbers_.excess_precision),
                                       HooksOf(*program_))),
       argument_arrays_(CountArgumentArrays(*module().entry_computation())),
@@ -163,14 +177,13 @@ absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments) const
 
 absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments, const std::atomic<bool>* cancelled) const {
   return runs_->With(cancelled,
-                     [&](EvaluationRun& run) { return run.Call(*module().entry_computation(), std::move(arguments)); });
+                     [&](EvaluationRun& run) { return ProgramDoor::Call(*this, run, std::move(arguments)); });
 }
 
 absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const {
-  const HloComputation& entry = *module().entry_computation();
   const std::unique_ptr<EvaluationRun> run = ProgramDoor::NewRun(*this, std::move(options), {});
-  KASHI_RETURN_IF_ERROR(run->CheckAffordable(entry));
-  return run->Call(entry, std::move(arguments));
+  KASHI_RETURN_IF_ERROR(run->CheckAffordable(*module().entry_computation()));
+  return ProgramDoor::Call(*this, *run, std::move(arguments));
 }
 
 std::future<absl::StatusOr<Value>> Program::ExecuteValuesAsync(std::vector<Value> arguments) const {
@@ -221,6 +234,15 @@ void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, R
 std::unique_ptr<EvaluationRun> ProgramDoor::NewRun(const Program& program, EvaluationOptions options, RunHooks hooks) {
   Complete(program, &options, &hooks);
   return std::make_unique<EvaluationRun>(std::move(options), hooks);
+}
+
+absl::StatusOr<Value> ProgramDoor::Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments) {
+  KASHI_ASSIGN_OR_RETURN(Value result, run.Call(*program.module().entry_computation(), std::move(arguments)));
+  return KeepingAlive(program, std::move(result));
+}
+
+Value ProgramDoor::KeepingAlive(const Program& program, Value result) {
+  return Value::KeepingAlive(std::move(result), program.program_);
 }
 
 absl::StatusOr<std::vector<Literal>> ProgramDoor::ExecuteOnDevices(

@@ -86,7 +86,7 @@ class Program {
   // With limits, a seed, custom calls … EvaluationOptions::excess_precision is of no effect: CompileOptions decided.
   absl::StatusOr<Literal> Execute(absl::Span<const Literal* const> arguments, EvaluationOptions options) const;
 
-  // Values are dense and row-major, and results share memory where they can.
+  // Values are dense and row-major, and results share memory where they can. They may outlive the program.
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments) const;
   // Ends with CANCELLED soon after the flag is set. Null: never. The flag must outlive the program.
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, const std::atomic<bool>* cancelled) const;
@@ -113,11 +113,11 @@ class Program {
   static absl::StatusOr<Parts> CompileParts(const HloModule& module, const CompileOptions& options,
                                             absl::Span<const internal::CompiledObject> known);
 
-  std::shared_ptr<const HloModule> source_;  // null: the program has a module of its own
   const internal::Engine& engine_;
   const NumberOptions numbers_;
   const std::string text_;  // of the module before it was compiled; only with CompileOptions::keep_code
-  std::unique_ptr<internal::EngineProgram> program_;
+  // With the module, if it is not the program's own. Results that are constants of it refer to it.
+  std::shared_ptr<const internal::EngineProgram> program_;
   std::unique_ptr<internal::RunPool> runs_;
   int64_t argument_arrays_, result_arrays_;  // -1: with tokens or dynamic sizes
 };

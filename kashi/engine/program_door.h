@@ -12,6 +12,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/run_hooks.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -20,6 +21,11 @@ class ProgramDoor {
   // A run of the program, for any number of calls of its entry by one thread. The program must outlive it.
   // RunHooks::compiled is set here.
   static std::unique_ptr<EvaluationRun> NewRun(const Program& program, EvaluationOptions options, RunHooks hooks);
+
+  // EvaluationRun::Call of the entry; the result may outlive the program.
+  static absl::StatusOr<Value> Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments);
+  // A result of the program, which may be a constant of its module, keeps that alive.
+  static Value KeepingAlive(const Program& program, Value result);
 
   // The options and hooks of each run of the program.
   static void Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks);

@@ -21,6 +21,16 @@ RunPool::RunPool(const HloModule& module, EvaluationOptions options, RunHooks ho
                  std::shared_ptr<MemoryBudget> memory)
     : keeps_runs_(!DrawsNumbers(module)), options_(std::move(options)), hooks_(hooks), memory_(std::move(memory)) {}
 
+void RunPool::Keep(std::unique_ptr<EvaluationRun> run) {
+  std::unique_ptr<EvaluationRun> oldest;  // freed without the lock
+  const absl::MutexLock lock(&mutex_);
+  if (free_.size() == kMostKept) {
+    oldest = std::move(free_.front());
+    free_.erase(free_.begin());
+  }
+  free_.push_back(std::move(run));
+}
+
 std::unique_ptr<EvaluationRun> RunPool::Take(const std::atomic<bool>* cancelled) {
   {
     const absl::MutexLock lock(&mutex_);

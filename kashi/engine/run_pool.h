@@ -30,14 +30,15 @@ class RunPool {
   auto With(const std::atomic<bool>* cancelled, const Use& use) {
     std::unique_ptr<EvaluationRun> run = Take(cancelled);
     auto result = use(*run);
-    if (keeps_runs_ && result.ok()) {
-      const absl::MutexLock lock(&mutex_);
-      free_.push_back(std::move(run));
-    }
+    if (keeps_runs_ && result.ok()) Keep(std::move(run));
     return result;
   }
 
  private:
+  // For another flag than those of the last calls, a run is made, and the oldest one is freed.
+  static constexpr size_t kMostKept = 16;
+
+  void Keep(std::unique_ptr<EvaluationRun> run);
   std::unique_ptr<EvaluationRun> Take(const std::atomic<bool>* cancelled);
 
   const bool keeps_runs_;

@@ -135,6 +135,21 @@ Value Value::WithShape(Value value, DenseShape shape) {
   return Borrow(std::move(shape), data, std::move(value.node_));
 }
 
+Value Value::KeepingAlive(Value value, const std::shared_ptr<const void>& keeper) {
+  if (value.is_array() && value.node_->owner != nullptr) {
+    auto node = MakeArrayNode(value.node_->shape, value.node_->element_count);
+    node->data = value.node_->data;
+    node->owner = std::make_shared<const std::pair<Value, std::shared_ptr<const void>>>(std::move(value), keeper);
+    return Value(std::move(node));
+  }
+  if (!value.is_tuple()) return value;
+  std::vector<Value> elements;
+  while (elements.size() < value.elements().size()) {
+    elements.push_back(KeepingAlive(value.element(static_cast<int64_t>(elements.size())), keeper));
+  }
+  return MakeTuple(std::move(elements));
+}
+
 Value Value::TakeElement(Value tuple, int64_t i) {
   KASHI_CHECK(tuple.is_tuple());
   if (tuple.node_.use_count() == 1) return std::move(tuple.node_->elements[i]);

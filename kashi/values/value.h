@@ -108,6 +108,8 @@ class Value {
     KASHI_CHECK(element_type() == primitive_util::NativeToPrimitiveType<T>());
     return absl::MakeSpan(static_cast<T*>(mutable_data()), static_cast<size_t>(element_count()));
   }
+  // Also keeps `keeper` alive as long as memory that the value, or an element of it, borrows.
+  static Value KeepingAlive(Value value, const std::shared_ptr<const void>& keeper);
   // The same elements with a new shape. The numbers of elements and the bytes of an element must be equal. Reuses the
   // memory if unique, otherwise shares it.
   static Value WithShape(Value value, DenseShape shape);

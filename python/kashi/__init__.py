@@ -7,14 +7,14 @@ import os
 
 from kashi._kashi import (HAS_COMPILED_ENGINE, HAS_MPI, TPU_GENERATIONS, Computation, CustomCall, Error, Instruction,
                           Layout, Module, ParseError, Program, ProgramShape, Ranks, Shape, Tile, XlaBuilder, XlaOp,
-                          broadcast_shapes, compile, dtype, evaluate, evaluate_on_devices, ops, parse_bytes,
-                          primitive_type, register_custom_call, relayout, relayout_plan, tile, untile)
+                          broadcast_shapes, compile, deserialize, dtype, evaluate, evaluate_on_devices, ops,
+                          parse_bytes, primitive_type, register_custom_call, relayout, relayout_plan, tile, untile)
 from kashi._kashi import VERSION as __version__
 
 __all__ = [
     "HAS_COMPILED_ENGINE", "HAS_MPI", "TPU_GENERATIONS", "__version__", "Computation", "CustomCall", "Error", "Instruction", "Layout",
     "Module", "ParseError", "Program", "ProgramShape", "Ranks", "Shape", "Tile", "XlaBuilder", "XlaOp",
-    "broadcast_shapes", "compile", "dtype", "evaluate", "evaluate_on_devices", "ops", "parse", "primitive_type",
+    "broadcast_shapes", "compile", "deserialize", "dtype", "evaluate", "evaluate_on_devices", "ops", "parse", "primitive_type",
     "register_custom_call", "relayout", "relayout_plan", "tile", "untile"
 ]
 

@@ -100,30 +100,31 @@ void AppendLeaves(nb::handle tree, nb::list* leaves) {
 class CallableProgram {
  public:
   // custom_calls: None, or the functions of custom calls by their targets.
-  CallableProgram(const HloModule& module, const std::string& engine, nb::handle custom_calls)
+  CallableProgram(const HloModule& module, CompileOptions options, nb::handle custom_calls)
       : module_(module.Clone("")) {
     const std::vector<HloFinding> findings = VerifyHlo(*module_, HloVerifierOpts().AllowMixedPrecision());
     if (!findings.empty()) ThrowValueError(absl::StrCat(findings[0].rule, ": ", findings[0].message));
-    scope_ = ProgramScopeOf(*module_);
-    const std::set<std::string> targets = CustomCallTargets(*module_);
-    has_custom_calls_ = !targets.empty();
-    functions_ = CustomCallsOf(custom_calls, *module_, targets);
-    for (const HloInstruction* parameter : module_->entry_computation()->parameter_instructions()) {
-      parameters_.push_back(&parameter->shape());
-    }
-    const Interrupts interrupts;
-    CompileOptions options;
-    options.engine = engine;
-    options.limits.cancelled = interrupts.flag();
-    absl::StatusOr<std::unique_ptr<Program>> program;
-    {
-      const nb::gil_scoped_release release;
-      program = Program::Compile(module_, options);
-    }
-    if (!program.ok()) interrupts.Rethrow();
-    program_ = ValueOrThrow(std::move(program));
-    if (TakesMemory()) small_results_ = SmallResults(root_shape());
-    is_quick_ = internal::IsQuick(*module_, kQuickNs);
+    Prepare(custom_calls);  // before the time to compile
+    Take([&](const std::atomic<bool>* cancelled) {
+      options.limits.cancelled = cancelled;
+      return Program::Compile(module_, options);
+    });
+  }
+  // Of Serialize's bytes.
+  CallableProgram(absl::string_view bytes, nb::handle custom_calls) {
+    Take([&](const std::atomic<bool>* cancelled) {
+      CompileOptions options;
+      options.limits.cancelled = cancelled;
+      options.keep_code = true;
+      return Program::Deserialize(bytes, options);
+    });
+    module_ = std::shared_ptr<const HloModule>(std::shared_ptr<void>(), &program_->module());
+    Prepare(custom_calls);
+  }
+
+  nb::bytes Serialize() const {
+    const std::string bytes = ValueOrThrow(program_->Serialize());
+    return nb::bytes(bytes.data(), bytes.size());
   }
 
   nb::object Run(const nb::args& passed) const {
@@ -225,6 +226,32 @@ class CallableProgram {
   std::string engine() const { return std::string(program_->engine()); }
 
  private:
+  // The facts of the module that calls need.
+  void Prepare(nb::handle custom_calls) {
+    scope_ = ProgramScopeOf(*module_);
+    const std::set<std::string> targets = CustomCallTargets(*module_);
+    has_custom_calls_ = !targets.empty();
+    functions_ = CustomCallsOf(custom_calls, *module_, targets);
+    for (const HloInstruction* parameter : module_->entry_computation()->parameter_instructions()) {
+      parameters_.push_back(&parameter->shape());
+    }
+    if (TakesMemory()) small_results_ = SmallResults(root_shape());
+    is_quick_ = internal::IsQuick(*module_, kQuickNs);
+  }
+
+  // The program that `make` gives, without the GIL; Ctrl-C ends it.
+  template <typename Make>
+  void Take(const Make& make) {
+    const Interrupts interrupts;
+    absl::StatusOr<std::unique_ptr<Program>> program;
+    {
+      const nb::gil_scoped_release release;
+      program = make(interrupts.flag());
+    }
+    if (!program.ok()) interrupts.Rethrow();
+    program_ = ValueOrThrow(std::move(program));
+  }
+
   bool TakesMemory() const {
     return !has_custom_calls_ && !scope_.is_global() &&
            absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });
@@ -325,7 +352,7 @@ class CallableProgram {
     internal::RunHooks hooks;
     hooks.profile = profile;
     const auto run = ProgramDoor::NewRun(*program_, std::move(options), hooks);
-    return run->Call(*program_->module().entry_computation(), std::move(arguments));
+    return ProgramDoor::Call(*program_, *run, std::move(arguments));
   }
 
   std::shared_ptr<const HloModule> module_;
@@ -353,11 +380,38 @@ PyType_Slot program_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse
                                {Py_tp_clear, reinterpret_cast<void*>(ClearProgram)},
                                {0, nullptr}};
 
+void BindMore(nb::class_<CallableProgram>& program) {
+  program
+      .def("profile", &CallableProgram::Profile, nb::arg("arguments"), nb::arg("runs") = 3,
+           "Runs it `runs` times, and says which steps took the time. All but the first run count, if there are "
+           "several.\n"
+           "`engine`, `runs`, `run_ms`, `between_steps_ms`, and the table `steps`, the longest first: `instruction`,\n"
+           "`computation`, `opcode`, `operations` (of a fusion), `ms` and `calls` of one run, `share` (0 to 1), "
+           "`flops`,\n"
+           "`transcendentals` and `bytes_accessed` of one call (None: unknown), `op_name`, `source`.\n\n"
+           ">>> m = kashi.parse('''HloModule m\n"
+           "... ENTRY e {\n"
+           "...   x = f32[64,64] parameter(0)\n"
+           "...   ROOT y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+           "... }''')\n"
+           ">>> import numpy as np\n"
+           ">>> profile = kashi.compile(m).profile(np.ones((64, 64), np.float32), runs=5)\n"
+           ">>> [(s['opcode'], s['flops']) for s in profile['steps']]\n[('dot', 524288.0)]")
+      .def("serialize", &CallableProgram::Serialize, nb::sig("def serialize(self) -> bytes"),
+           "The program as bytes, for kashi.deserialize: the module, and machine code for this processor. Needs\n"
+           "compile(…, keep_code=True), else kashi.Error.\n\n"
+           ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
+           ">>> kashi.compile(m, keep_code=True).serialize()[:13]\nb'kashi program'")
+      .def_prop_ro("engine", &CallableProgram::engine, "'cpu', machine code, or 'evaluator'.");
+}
+
 void BindProgram(nb::module_& m) {
-  nb::class_<CallableProgram>(m, "Program", nb::type_slots(program_slots),
-                              "A module that is ready to run. Made by kashi.compile().\n\n"
-                              ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
-                              ">>> kashi.compile(m).engine in ('cpu', 'evaluator')\nTrue")
+  nb::class_<CallableProgram> program(
+      m, "Program", nb::type_slots(program_slots),
+      "A module that is ready to run. Made by kashi.compile().\n\n"
+      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
+      ">>> kashi.compile(m).engine in ('cpu', 'evaluator')\nTrue");
+  program
       .def("run", &CallableProgram::Run, nb::arg("arguments"),
            nb::sig("def run(self, *arguments: object) -> typing.Any"),
            "Runs it on one argument for each parameter, an array or a tuple of arrays, and returns the result: an\n"
@@ -394,23 +448,8 @@ void BindProgram(nb::module_& m) {
           "With `ranks`, a kashi.Ranks, the devices are spread over its ranks. Only the arguments of the devices of "
           "this\n"
           "rank are read, and only their results are there; the others are None.\n\n"
-          "Raises ValueError if there are not as many lists as devices; kashi.Error if devices wait forever.")
-      .def("profile", &CallableProgram::Profile, nb::arg("arguments"), nb::arg("runs") = 3,
-           "Runs it `runs` times, and says which steps took the time. All but the first run count, if there are "
-           "several.\n"
-           "`engine`, `runs`, `run_ms`, `between_steps_ms`, and the table `steps`, the longest first: `instruction`,\n"
-           "`computation`, `opcode`, `operations` (of a fusion), `ms` and `calls` of one run, `share` (0 to 1), "
-           "`flops`,\n"
-           "`transcendentals` and `bytes_accessed` of one call (None: unknown), `op_name`, `source`.\n\n"
-           ">>> m = kashi.parse('''HloModule m\n"
-           "... ENTRY e {\n"
-           "...   x = f32[64,64] parameter(0)\n"
-           "...   ROOT y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-           "... }''')\n"
-           ">>> import numpy as np\n"
-           ">>> profile = kashi.compile(m).profile(np.ones((64, 64), np.float32), runs=5)\n"
-           ">>> [(s['opcode'], s['flops']) for s in profile['steps']]\n[('dot', 524288.0)]")
-      .def_prop_ro("engine", &CallableProgram::engine, "'cpu', machine code, or 'evaluator'.");
+          "Raises ValueError if there are not as many lists as devices; kashi.Error if devices wait forever.");
+  BindMore(program);
 }
 
 std::string EngineOfArgument(nb::handle engine) {
@@ -428,17 +467,21 @@ std::string EngineOfArgument(nb::handle engine) {
 void BindCompile(nb::module_& m) {
   m.def(
       "compile",
-      [](nb::handle module, nb::handle custom_calls, nb::handle engine) {
-        const std::string chosen = EngineOfArgument(engine);
+      [](nb::handle module, nb::handle custom_calls, nb::handle engine, bool keep_code) {
+        CompileOptions options;
+        options.engine = EngineOfArgument(engine);
+        options.keep_code = keep_code;
         const ModuleRef& ref = ModuleOfArgument(module, "compile");
-        return std::make_unique<CallableProgram>(*ref.state->module, chosen, custom_calls).release();
+        return std::make_unique<CallableProgram>(*ref.state->module, options, custom_calls).release();
       },
       nb::arg("module").none(), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
-      nb::arg("engine").none() = nb::none(), nb::rv_policy::take_ownership,
+      nb::arg("engine").none() = nb::none(), nb::arg("keep_code") = false, nb::rv_policy::take_ownership,
       nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE
-              " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None) -> Program"),
+              " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None, keep_code: bool = False) "
+              "-> Program"),
       "Compiles a copy of the module for this processor. The evaluator runs it where the compiled engine cannot.\n"
-      "`engine`: 'cpu', an error where there is no machine code, or 'evaluator'.\n\n"
+      "`engine`: 'cpu', an error where there is no machine code, or 'evaluator'. `keep_code`: also keep what\n"
+      "Program.serialize needs.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"
@@ -455,12 +498,18 @@ void BindCompile(nb::module_& m) {
       "Raises ValueError for a module that the verifier refuses, and for a target that no custom call has.");
 }
 
+CompileOptions ByEvaluator() {
+  CompileOptions options;
+  options.engine = "evaluator";
+  return options;
+}
+
 void BindEvaluate(nb::module_& m) {
   m.def(
       "evaluate",
       [](nb::handle module, const nb::args& arguments, nb::handle observer, nb::handle custom_calls) {
         const ModuleRef& ref = ModuleOfArgument(module, "evaluate");
-        return CallableProgram(*ref.state->module, "evaluator", custom_calls).RunObserved(ref, arguments, observer);
+        return CallableProgram(*ref.state->module, ByEvaluator(), custom_calls).RunObserved(ref, arguments, observer);
       },
       nb::arg("module").none(), nb::arg("arguments"), nb::arg("observer").none() = nb::none(),
       nb::arg("custom_calls").none() = nb::none(),
@@ -480,7 +529,7 @@ void BindEvaluate(nb::module_& m) {
   m.def(
       "evaluate_on_devices",
       [](nb::handle module, nb::handle arguments_of_devices, nb::handle custom_calls) {
-        return CallableProgram(*ModuleOfArgument(module, "evaluate_on_devices").state->module, "evaluator",
+        return CallableProgram(*ModuleOfArgument(module, "evaluate_on_devices").state->module, ByEvaluator(),
                                custom_calls)
             .RunOnDevices(arguments_of_devices, nb::none());
       },
@@ -494,11 +543,34 @@ void BindEvaluate(nb::module_& m) {
       ">>> [int(r) for r in kashi.evaluate_on_devices(m, [[], []])]\n[0, 1]");
 }
 
+void BindDeserialize(nb::module_& m) {
+  m.def(
+      "deserialize",
+      [](const nb::bytes& data, nb::handle custom_calls) {
+        const absl::string_view view(static_cast<const char*>(data.data()), data.size());
+        return std::make_unique<CallableProgram>(view, custom_calls).release();
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(), nb::rv_policy::take_ownership,
+      nb::sig("def deserialize(data: bytes, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE " = None) -> Program"),
+      "The program of the bytes that Program.serialize gave, in about a tenth of the time that compile() takes. "
+      "Machine\n"
+      "code for another processor is compiled again. `custom_calls` are those of compile().\n\n"
+      ">>> import numpy as np\n"
+      ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
+      "x)\\n}\\n')\n"
+      ">>> data = kashi.compile(m, keep_code=True).serialize()\n"
+      ">>> kashi.deserialize(data).run(np.float32([1, 2, 3]))\narray([2., 4., 6.], dtype=float32)\n\n"
+      "Bytes that were cut or changed, or that another version of Kashi wrote, are an error. Machine code runs as it "
+      "is:\n"
+      "take such bytes only from those whose libraries you would load.");
+}
+
 }  // namespace
 
 void BindPrograms(nb::module_& m) {
   BindProgram(m);
   BindCompile(m);
+  BindDeserialize(m);
   BindEvaluate(m);
   m.attr("HAS_COMPILED_ENGINE") = internal::FindEngine("cpu") != nullptr;
 }

@@ -333,6 +333,24 @@ def test_engine():
             kashi.compile(module, engine="cpu")
 
 
+def test_programs_as_bytes():
+    module = kashi.parse(TEXT)
+    arguments = np.float32([[1, 2], [3, 5]])
+    for engine in ("evaluator", None):
+        program = kashi.compile(module, engine=engine, keep_code=True)
+        data = program.serialize()
+        again = kashi.deserialize(data)
+        assert (again.engine, again.serialize()) == (program.engine, data)
+        np.testing.assert_array_equal(again.run(*arguments), program.run(*arguments))
+    for wrong in (b"", data[:-1], data[1:], data[:40] + b"x" + data[41:]):
+        with pytest.raises(ValueError, match="no program of Kashi"):
+            kashi.deserialize(wrong)
+    with pytest.raises(kashi.Error, match="without"):
+        kashi.compile(module).serialize()
+    with pytest.raises(TypeError):
+        kashi.deserialize("text")
+
+
 def test_version_is_that_of_the_project():
     root = pathlib.Path(__file__).parents[2]
     assert f'version = "{kashi.__version__}"' in (root / "python" / "pyproject.toml").read_text()
