@@ -35,4 +35,4 @@ target_include_directories(kashi_proto_messages SYSTEM PUBLIC $<BUILD_INTERFACE:
 target_link_libraries(kashi_proto_messages PUBLIC kashi::array protobuf::libprotobuf
                       PRIVATE $<BUILD_INTERFACE:kashi_flags>)
 target_compile_options(kashi_proto_messages PRIVATE -w)
-kashi_optimise(kashi_proto_messages -O2 -O0)
+kashi_optimise(kashi_proto_messages -O2 "")

@@ -48,21 +48,6 @@ set(KASHI_COMMON_HEADERS <algorithm> <cmath> <complex> <functional> <limits> <ma
     <absl/strings/numbers.h> <absl/strings/str_cat.h> <absl/strings/str_format.h> <absl/strings/str_join.h>
     <absl/strings/str_split.h> <absl/types/span.h>)
 
-# kashi_not_optimised_with_sanitizers(TARGET): and with precompiled headers for it; the first such target makes them.
-function(kashi_not_optimised_with_sanitizers target)
-  if(NOT KASHI_SANITIZE)
-    kashi_precompile(${target} kashi_base ${KASHI_COMMON_HEADERS})
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES KASHI_OPTIMISATION -O0)
-  get_property(carrier GLOBAL PROPERTY KASHI_CARRIER_NOT_OPTIMISED)
-  if(NOT carrier)
-    set(carrier ${target})
-    set_property(GLOBAL PROPERTY KASHI_CARRIER_NOT_OPTIMISED ${carrier})
-  endif()
-  kashi_precompile(${target} ${carrier} ${KASHI_COMMON_HEADERS})
-endfunction()
-
 # kashi_unity(TARGET alone parts source…)
 #
 # With KASHI_UNITY_BUILD, the files of TARGET are compiled in groups: most of the time goes into headers, which a group
@@ -97,7 +82,7 @@ function(kashi_unity target alone parts)
   endforeach()
 endfunction()
 
-# kashi_room(NAME [LONG_TESTS] [O2] [COLD] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex]
+# kashi_room(NAME [LONG_TESTS] [O2] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex]
 #            [PARTS letters…])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is
@@ -107,8 +92,7 @@ endfunction()
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
 # so that adding a file to a room needs no edit here. FOLDERS: folders of the room's that hold more of its files.
 # LONG_TESTS: its tests loop for long, so they are optimised a little, and ctest starts them first. O2: the room has no
-# loops over elements that -O3 makes faster. COLD: nor does any test of it, or of what uses it, run long: with sanitizers
-# it is not optimised, which halves the time to compile it. ALONE, PARTS: see kashi_unity.
+# loops over elements that -O3 makes faster. ALONE, PARTS: see kashi_unity.
 
 # kashi_sanitize_kernels(source…): for kernels that unroll by vectors. With all sanitizers a compiler takes ten minutes
 # for one of them. What can go wrong in them is an access outside of an array, so AddressSanitizer is left on; with its
@@ -129,7 +113,7 @@ function(kashi_sanitize_kernels)
 endfunction()
 
 function(kashi_room place)
-  cmake_parse_arguments(ROOM "LONG_TESTS;O2;COLD" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
+  cmake_parse_arguments(ROOM "LONG_TESTS;O2" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
   string(REPLACE / _ name ${place})
   string(REGEX REPLACE "/.*" "" house ${place})
   set(sources)
@@ -158,11 +142,7 @@ function(kashi_room place)
   if(ROOM_O2 AND (NOT KASHI_PRECOMPILED_HEADERS OR KASHI_PRECOMPILED_HEADERS STREQUAL "TESTS"))  # precompiled headers are made with the flags of kashi_base
     kashi_optimise(kashi_${name} -O2 "")
   endif()
-  if(ROOM_COLD)
-    kashi_not_optimised_with_sanitizers(kashi_${name})
-  else()
-    kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
-  endif()
+  kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
   kashi_unity(kashi_${name} "${ROOM_ALONE}" "${ROOM_PARTS}" ${sources})
   set_property(GLOBAL APPEND PROPERTY KASHI_ROOMS kashi_${name})
   # Whether it is above rooms of HLO, directly or not.
