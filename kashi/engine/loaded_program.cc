@@ -22,11 +22,9 @@ namespace kashi {
 
 using internal::BufferElements;
 using internal::BufferState;
-using internal::EvaluationRun;
 using internal::ProgramDoor;
 using internal::ProgramLaunch;
 using internal::RunHooks;
-using internal::RunLimits;
 using internal::RunPool;
 namespace internal {
 

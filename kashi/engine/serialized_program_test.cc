@@ -28,7 +28,7 @@ std::string Serialized(const std::string& text = kProgram) {
 
 TEST(SerializedProgramTest, RoundTrip) {
   const SerializedProgram program = {
-      "cpu", {false, true}, "HloModule m", {{{1, ~uint64_t{0}}, "code\0code"}, {{3, 4}, ""}}};
+      "cpu", {false, true}, "HloModule m", {{{1, ~uint64_t{0}}, std::string("code\0code", 9)}, {{3, 4}, ""}}};
   const SerializedProgram read = ReadProgram(WriteProgram(program)).value();
   EXPECT_EQ(read.engine, "cpu");
   EXPECT_FALSE(read.numbers.flush_denormals);

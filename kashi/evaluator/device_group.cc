@@ -16,13 +16,10 @@
 namespace kashi {
 
 using internal::Device;
-using internal::DeviceFabric;
 using internal::EvaluationRun;
 using internal::LentBy;
-using internal::LimitsOf;
 using internal::RunHooks;
 using internal::RunLimits;
-using internal::ThreadFabric;
 namespace {
 
 absl::Status CheckArguments(const HloComputation& entry, const std::vector<Literal>& arguments) {
