@@ -23,7 +23,6 @@
 
 namespace kashi {
 
-
 struct EvaluationOptions {
   int64_t max_loop_iterations = -1;  // of one while; -1: no limit
   // The limit on the bytes of all arrays and of scratch memory, without arguments, for all devices together. 0: most of
