@@ -22,15 +22,17 @@ namespace {
 
 constexpr uint32_t kNudgedRuns = 8;
 
-// With f32 in the place of f16.
-absl::StatusOr<Literal> EvaluateWithoutF16(const HloModule& module, const std::vector<Literal>& arguments,
-                                           const Shape& shape) {
-  const std::string text = absl::StrReplaceAll(module.ToString(), {{"bf16[", "bf16["}, {"f16[", "f32["}});
+// With f32 in the place of f16 or bf16.
+absl::StatusOr<Literal> EvaluateWithout(PrimitiveType narrow, const HloModule& module,
+                                        const std::vector<Literal>& arguments, const Shape& shape) {
+  const std::string text = narrow == BF16
+                               ? absl::StrReplaceAll(module.ToString(), {{"bf16[", "f32["}})
+                               : absl::StrReplaceAll(module.ToString(), {{"bf16[", "bf16["}, {"f16[", "f32["}});
   KASHI_ASSIGN_OR_RETURN(const auto wide, ReadVerified(text));
   std::vector<Literal> wide_arguments;
   for (const Literal& argument : arguments) {
     const PrimitiveType type = argument.shape().element_type();
-    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == F16 ? F32 : type));
+    KASHI_ASSIGN_OR_RETURN(Literal converted, argument.Convert(type == narrow ? F32 : type));
     wide_arguments.push_back(std::move(converted));
   }
   KASHI_ASSIGN_OR_RETURN(const Literal result, Evaluate(*wide, wide_arguments));
@@ -149,7 +151,7 @@ NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>
   const auto add = [&](absl::StatusOr<Literal> result) {
     if (result.ok()) results.push_back(*std::move(result));
   };
-  add(EvaluateWithoutF16(module, arguments, shape));
+  for (const PrimitiveType narrow : {F16, BF16}) add(EvaluateWithout(narrow, module, arguments, shape));
   add(EvaluateWithOtherRounding(module, arguments, {.units = 1}));
   add(EvaluateWithOtherRounding(module, arguments, {.units = -1, .flushes = true}));
   for (uint32_t run = 1; run <= kNudgedRuns; ++run) {
