@@ -14,9 +14,9 @@ namespace kashi::internal {
 
 absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments);
 
-// The results for arguments that differ in their last digits; with f32 in the place of f16 or bf16; and with transcendental
-// functions that round another way, all elements alike and each by itself, and that take and give 0 for denormal
-// numbers. `shape`: of the results.
+// The results for arguments that differ in their last digits; with f32 in the place of f16 or bf16; and with
+// transcendental functions that round another way, all elements alike and each by itself, and that take and give 0 for
+// denormal numbers. `shape`: of the results.
 NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape,
                              const Exactness& exactness);
 
