@@ -41,7 +41,15 @@ struct ProgramLaunch {
     EventSource done;
   };
 
+  // Of a run that is not one of `runs`.
+  struct Setup {
+    EvaluationOptions options;
+    RunHooks hooks;
+    RunLimits limits;
+  };
+
   bool HasAllArguments() const;
+  Setup MakeSetup() const;
   // Runs it on all devices, and completes their results.
   void Run();
   // In the queue of each device: the last one runs it, while the others wait.
@@ -91,32 +99,29 @@ absl::StatusOr<std::vector<Value>> TakeAll(std::vector<std::shared_ptr<BufferEle
 
 }  // namespace
 
+ProgramLaunch::Setup ProgramLaunch::MakeSetup() const {
+  Setup setup;
+  setup.options.cancelled = options.cancelled;
+  setup.options.custom_call_handler = options.custom_call_handler;
+  ProgramDoor::Complete(*program, &setup.options, &setup.hooks);
+  setup.limits = LimitsOf(setup.options);
+  setup.limits.memory = memory;
+  return setup;
+}
+
 absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments) {
-  if (options.custom_call_handler) {
-    EvaluationOptions evaluation;
-    RunHooks hooks;
-    evaluation.cancelled = options.cancelled;
-    evaluation.custom_call_handler = options.custom_call_handler;
-    ProgramDoor::Complete(*program, &evaluation, &hooks);
-    RunLimits limits = internal::LimitsOf(evaluation);
-    limits.memory = memory;
-    EvaluationRun run(evaluation, hooks, limits);
+  const auto call = [&](EvaluationRun& run) {
     return run.Call(*program->module().entry_computation(), std::move(arguments));
-  }
-  return runs->With(options.cancelled, [&](EvaluationRun& run) {
-    return run.Call(*program->module().entry_computation(), std::move(arguments));
-  });
+  };
+  if (!options.custom_call_handler) return runs->With(options.cancelled, call);
+  const Setup setup = MakeSetup();
+  EvaluationRun run(setup.options, setup.hooks, setup.limits);
+  return call(run);
 }
 
 absl::StatusOr<std::vector<Value>> ProgramLaunch::RunOnAllDevices(std::vector<std::vector<Value>> arguments) {
-  EvaluationOptions evaluation;
-  RunHooks hooks;
-  evaluation.cancelled = options.cancelled;
-  evaluation.custom_call_handler = options.custom_call_handler;
-  ProgramDoor::Complete(*program, &evaluation, &hooks);
-  RunLimits limits = internal::LimitsOf(evaluation);
-  limits.memory = memory;
-  return RunValuesOnDevices(program->module(), std::move(arguments), evaluation, hooks, limits, counts);
+  const Setup setup = MakeSetup();
+  return RunValuesOnDevices(program->module(), std::move(arguments), setup.options, setup.hooks, setup.limits, counts);
 }
 
 // The result of each device.

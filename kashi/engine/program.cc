@@ -58,17 +58,6 @@ absl::StatusOr<const Engine*> EngineOf(const std::string& name) {
                          absl::StrJoin(internal::EngineNames(), ", "));
 }
 
-EvaluationOptions WithPrecision(EvaluationOptions options, bool excess_precision) {
-  options.excess_precision = excess_precision;
-  return options;
-}
-
-RunHooks HooksOf(const EngineProgram& program) {
-  RunHooks hooks;
-  hooks.compiled = program.steps();
-  return hooks;
-}
-
 }  // namespace
 
 struct Program::Parts {
@@ -99,10 +88,13 @@ Program::Program(Parts parts)
       numbers_(parts.numbers),
       text_(std::move(parts.text)),
       program_(WithModule(std::move(parts.program), std::move(parts.source))),
-      runs_(std::make_unique<RunPool>(program_->module(), WithPrecision({}, numbers_.excess_precision),
-                                      HooksOf(*program_))),
       argument_arrays_(CountArgumentArrays(*module().entry_computation())),
-      result_arrays_(CountArrays(module().entry_computation()->root_instruction()->shape())) {}
+      result_arrays_(CountArrays(module().entry_computation()->root_instruction()->shape())) {
+  EvaluationOptions options;
+  RunHooks hooks;
+  ProgramDoor::Complete(*this, &options, &hooks);
+  runs_ = std::make_unique<RunPool>(module(), std::move(options), hooks);
+}
 Program::~Program() = default;
 
 absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, const CompileOptions& options,
