@@ -105,6 +105,22 @@ ENTRY e {
 })");
 }
 
+// A window that is cumulative from the end is unrolled, and folds from its front in both engines.
+TEST(ExactSumsTest, OfWindows) {
+  const auto text = [](absl::string_view type, absl::string_view window, absl::string_view combiner) {
+    return absl::StrCat("f { a = ", type, "[] parameter(0) b = ", type, "[] parameter(1) ROOT r = ", type, "[] ",
+                        combiner, "(a, b) } ENTRY e { x = ", type, "[20,37] parameter(0) init = ", type,
+                        "[] parameter(1) ROOT r = ", type, "[20,37] reduce-window(x, init), window={", window,
+                        "}, to_apply=f }");
+  };
+  const char* const windows[] = {"size=20x1 pad=0_19x0_0", "size=20x1 pad=19_0x0_0", "size=5x1 pad=2_2x0_0",
+                                 "size=1x37 pad=0_0x0_36", "size=1x37 pad=0_0x36_0", "size=3x5 pad=1_1x2_2"};
+  for (const char* type : {"f64", "f32", "f16", "bf16"}) {
+    for (const char* window : windows) ExpectSameBits(text(type, window, "add"));
+    for (const char* window : windows) ExpectSameBits(text(type, window, "maximum"));
+  }
+}
+
 // Without excess precision a bf16 sum is rounded after each step, which the order of steps shows.
 TEST(ExactSumsTest, Bf16WithoutExcessPrecisionRoundsEachStep) {
   CompileOptions options;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/operation_table.h"
@@ -158,7 +159,7 @@ class CumulativeReduce : private Folding {
   enum class Direction { kForward, kBackward };
   static std::optional<Direction> DirectionOf(const Reduction& reduction, const WindowWalk& walk) {
     if (walk.IsPrefix()) return Direction::kForward;
-    if (walk.IsSuffix() && MayReorder(reduction)) return Direction::kBackward;
+    if (walk.IsSuffix() && MayReorder(reduction, walk)) return Direction::kBackward;
     return std::nullopt;
   }
 
@@ -182,8 +183,10 @@ class CumulativeReduce : private Folding {
   }
 
  private:
-  static bool MayReorder(const Reduction& reduction) {
+  static bool MayReorder(const Reduction& reduction, const WindowWalk& walk) {
     const std::optional<HloOpcode> opcode = reduction.function->AsBinary();
+    const bool is_integral = primitive_util::IsIntegralType(reduction.accumulators[0].element_type());
+    if (!is_integral && walk.row_window() <= kOrderedWindowElements) return false;
     return opcode.has_value() && TraitsOf(*opcode).is_associative;
   }
 

@@ -30,6 +30,10 @@
 
 namespace kashi::internal {
 
+// Windows of up to 32 elements fold real numbers in the order of the definition, whoever computes them. Larger ones
+// that are cumulative from the end may fold from there.
+inline constexpr int64_t kOrderedWindowElements = 32;
+
 // The rows of the output are along the last dimension in which the window is not trivial. The dimensions inside it are
 // a vector of `width` elements, which move together.
 class WindowWalk {
@@ -62,6 +66,7 @@ class WindowWalk {
   // first one (a cumulative sum), or up to the last one (a cumulative sum from the end).
   bool IsPrefix() const { return IsOneRun() && (row_.outputs - 1) * row_.stride <= row_.low; }
   bool IsSuffix() const { return IsOneRun() && row_.size - 1 - row_.low >= Extent(); }
+  int64_t row_window() const { return row_.size; }
   // The inputs [begin, end) of a row that output o of the row meets. Pre: IsPrefix() || IsSuffix().
   struct Inputs {
     int64_t begin, end;

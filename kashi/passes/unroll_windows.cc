@@ -7,6 +7,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/evaluator/window_walk.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/neutral_element.h"
@@ -16,8 +17,6 @@
 
 namespace kashi::internal {
 namespace {
-
-constexpr int64_t kMostElements = 32;  // of a window
 
 bool CanUnroll(const HloInstruction& x) {
   if (x.opcode() != HloOpcode::kReduceWindow || x.operand_count() != 2 || x.HasControlDependencies()) return false;
@@ -31,9 +30,9 @@ bool CanUnroll(const HloInstruction& x) {
   }
   int64_t elements = 1;
   for (const WindowDimension& dimension : x.window().dimensions()) {
-    if (dimension.base_dilation() != 1 || dimension.size() > kMostElements) return false;
+    if (dimension.base_dilation() != 1 || dimension.size() > kOrderedWindowElements) return false;
     elements *= dimension.size();
-    if (elements > kMostElements) return false;
+    if (elements > kOrderedWindowElements) return false;
   }
   const WindowDimension& innermost = x.window().dimensions(x.window().dimensions_size() - 1);
   return elements > 1 && innermost.size() == 1 && innermost.stride() == 1 && innermost.padding_low() == 0 &&

@@ -169,10 +169,18 @@ bool IsSumInF64(const HloInstruction& x) {
          x.to_apply()->root_instruction()->shape().element_type() == type;
 }
 
+// Windows that fold by one operation: both engines fold them in the same order, and round at each step.
+bool IsOrderedWindow(const HloInstruction& x) {
+  return x.opcode() == HloOpcode::kReduceWindow && x.operand_count() == 2 &&
+         ReorderableCombiner(*x.to_apply()).has_value() &&
+         x.shape().element_type() == x.operand(0)->shape().element_type() &&
+         x.to_apply()->root_instruction()->shape().element_type() == x.shape().element_type();
+}
+
 // Whether each element of the result is one function of elements of the operands that is rounded once, or what a
 // computation gives.
 bool IsDefined(const HloInstruction& x) {
-  if (IsSumInF64(x)) return true;
+  if (IsSumInF64(x) || IsOrderedWindow(x)) return true;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   constexpr uint32_t kFree = HloOpcodeFlags::kTranscendental | HloOpcodeFlags::kEmbeddedCall;
   if (x.shape().IsArray() && primitive_util::IsComplexType(x.shape().element_type())) return false;

@@ -108,13 +108,15 @@ std::vector<std::string> WindowTexts(const Shape& x) {
       texts.push_back(WindowText(all));
     }
   }
-  // Sums from one end, as cumsum has them.
+  // Sums from each end, as cumsum has them.
   if (rank > 0 && x.dimensions(static_cast<int>(rank - 1)) > 0) {
     const int64_t size = x.dimensions(static_cast<int>(rank - 1));
-    const std::string whole = absl::StrCat(size), front = absl::StrCat(size - 1, "_0");
-    std::vector<WindowOfDimension> all(static_cast<size_t>(rank), kNoWindow);
-    all.back() = {whole.c_str(), "1", front.c_str(), "1", "1"};
-    texts.push_back(WindowText(all));
+    const std::string whole = absl::StrCat(size);
+    for (const std::string& padding : {absl::StrCat(size - 1, "_0"), absl::StrCat("0_", size - 1)}) {
+      std::vector<WindowOfDimension> all(static_cast<size_t>(rank), kNoWindow);
+      all.back() = {whole.c_str(), "1", padding.c_str(), "1", "1"};
+      texts.push_back(WindowText(all));
+    }
   }
   return texts;
 }
