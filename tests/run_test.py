@@ -93,7 +93,7 @@ class RunTest(FolderTest):
         self.assertIn("as expected: 0 of 3,500", out)
         names = sorted(path.name for path in (self.folder / "stages").iterdir())
         self.assertEqual(names[0], "01-inline-calls.hlo")
-        self.assertEqual(names[-4:], ["fused.hlo", "kernels.ll", "kernels.s", "program.thunks"])
+        self.assertEqual(names[-5:], ["fused.hlo", "kernels.ll", "kernels.s", "program.buffers", "program.thunks"])
         self.assertIn("kernel0", (self.folder / "stages/kernels.ll").read_text())
         answer = json.loads(self.kashi("run", "m.hlo", "--engine", "cpu", "--repeat", "3", "--json"))
         self.assertEqual(answer["engine"], "cpu")

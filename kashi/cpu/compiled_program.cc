@@ -205,33 +205,33 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 absl::Status CompiledProgram::MakeThunks(const CompileOptions& options, StopFunction check_stopped) {
   if (HasManualRegions(*module_)) return absl::OkStatus();  // thunks run on one device
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
-  std::string text;
-  std::string* const text_or_null = options.keep_stages ? &text : nullptr;
-  std::unique_ptr<ThunkProgram> entry =
-      TryMakeThunks(*module_->entry_computation(), find_step, options.numbers, text_or_null);
-  if (entry != nullptr) {
-    KeepStage(options, "program.thunks", text);
-    entry_ = std::move(entry);
+  KASHI_ASSIGN_OR_RETURN(entry_,
+                         TryMakeThunks(*module_->entry_computation(), find_step, options.numbers, check_stopped));
+  if (entry_ != nullptr) {
     thunk_program_count_ = 1;
+    KeepBuffers(options, entry_->buffers());
     return absl::OkStatus();
   }
   const auto is_compiled = [this](const HloInstruction& x) { return Find(x) != nullptr; };
-  std::string all;
-  KASHI_RETURN_IF_ERROR(VisitComputationsRunAsAWhole(module_.get(), is_compiled, [&](HloComputation* computation) {
+  return VisitComputationsRunAsAWhole(module_.get(), is_compiled, [&](HloComputation* computation) -> absl::Status {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (instruction->opcode() != HloOpcode::kWhile || is_compiled(*instruction)) continue;
-      KASHI_RETURN_IF_ERROR(check_stopped());
-      text.clear();
-      std::unique_ptr<ThunkProgram> loop = TryMakeThunks(*instruction, find_step, options.numbers, text_or_null);
+      KASHI_ASSIGN_OR_RETURN(std::unique_ptr<ThunkProgram> loop,
+                             TryMakeThunks(*instruction, find_step, options.numbers, check_stopped));
       if (loop == nullptr) continue;
-      absl::StrAppend(&all, text);
+      KeepBuffers(options, loop->buffers());
       steps_[instruction] = std::move(loop);
       ++thunk_program_count_;
     }
     return check_stopped();
-  }));
-  KeepStage(options, "program.thunks", all);
-  return absl::OkStatus();
+  });
+}
+
+void CompiledProgram::KeepBuffers(const CompileOptions& options, const BufferAssignment& buffers) {
+  if (!options.keep_stages) return;
+  const std::string number = thunk_program_count_ <= 1 ? "" : absl::StrCat(".", thunk_program_count_);
+  KeepStage(options, absl::StrCat("program", number, ".thunks"), buffers.StepsToString());
+  KeepStage(options, absl::StrCat("program", number, ".buffers"), buffers.BuffersToString());
 }
 
 }  // namespace kashi::internal

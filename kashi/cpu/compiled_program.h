@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "kashi/buffers/buffer_assignment.h"
 #include "kashi/engine/compile_options.h"
 #include "kashi/engine/engine.h"
 #include "kashi/evaluator/compiled_step.h"
@@ -61,6 +62,7 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);
   absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);
+  void KeepBuffers(const CompileOptions& options, const BufferAssignment& buffers);
   void KeepStage(const CompileOptions& options, const std::string& name, const std::string& text);
 
   std::unique_ptr<HloModule> module_;

@@ -125,30 +125,30 @@ class LongCopy : public Thunk {
   }
 };
 
-// A program that copies its argument, s32[], to this place.
-ThunkProgramParts LongCopyTo(const HloModule& module, Place to) {
+// A program that copies its argument, s32[], to a buffer in this home.
+ThunkProgramParts LongCopyTo(const HloModule& module, Home home) {
   ThunkProgramParts parts;
   parts.thunks.Add(std::make_unique<LongCopy>(), 1);
   parts.thunks.EndStep(*module.entry_computation()->root_instruction(), 0);
-  parts.pointers = {{Home::kArgument, 0}, to};
-  parts.frame_arrays = {{0, 4}};
-  parts.frame_bytes = 64;
-  parts.result_shape = module.result_shape();
-  parts.results = {{Home::kResult, 0}};
+  parts.buffers.buffers = {{Home::kArgument, 0, 8}, {Home::kArena, 0, 4}, {Home::kResult, 0, 4}};
+  parts.buffers.arena_bytes = 64;
+  parts.buffers.result_shape = module.result_shape();
+  parts.buffers.results = {2};
+  parts.pointers = {0, home == Home::kArena ? 1 : 2};
   return parts;
 }
 
 TEST(GuardedThunksTest, AccessesBeyondArraysOfTheProgramEndTheProcess) {
   const auto module = ReadVerified("ENTRY e { x = s32[2] parameter(0) ROOT r = s32[] constant(0) }").value();
   const WithGuardPages guarded(GuardPages::kBehind);
-  const auto run_with = [&](Place to) {
+  const auto run_with = [&](Home home) {
     EvaluationRun run;
     std::vector<Value> arguments = {run.MakeArray(S32, {2}).value()};
-    const ThunkProgram program(LongCopyTo(*module, to));
+    const ThunkProgram program(LongCopyTo(*module, home));
     return program.Run(absl::MakeSpan(arguments), run).status();
   };
-  EXPECT_DEATH(run_with({Home::kFrame, 0}).IgnoreError(), "r writes byte 4 of frame.0, which has 4 bytes");
-  EXPECT_DEATH(run_with({Home::kResult, 0}).IgnoreError(), "r writes byte 4 of result 0, which has 4 bytes");
+  EXPECT_DEATH(run_with(Home::kArena).IgnoreError(), "r writes byte 4 of arena.0, which has 4 bytes");
+  EXPECT_DEATH(run_with(Home::kResult).IgnoreError(), "r writes byte 4 of result 0, which has 4 bytes");
 }
 
 // The caller's arrays are not between guard pages, but copies of them are.

@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/base/status.h"
+#include "kashi/base/work_meter.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/values/value_util.h"
@@ -43,6 +44,15 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
   }
   KASHI_RETURN_IF_ERROR(RunOnMemory(op.run, operands.data(), pointers.data()));
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
+}
+
+MemoryUse KernelStep::UseOfMemory() const {
+  if (kernel_.updated_operand >= 0) return MemoryUse::Update(kernel_.updated_operand, kernel_.is_in_place);
+  return kernel_.is_in_place ? MemoryUse::Kind::kElementwise : MemoryUse::Kind::kNew;
+}
+
+int64_t KernelStep::work() const {
+  return SaturatingMultiply(SaturatingMultiply(kernel_.rows, kernel_.columns), kernel_.work_per_column);
 }
 
 absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) const {

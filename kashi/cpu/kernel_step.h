@@ -12,15 +12,15 @@
 
 namespace kashi::internal {
 
-class KernelStep : public CompiledStep {
+class KernelStep : public MemoryStep {
  public:
   KernelStep(Kernel kernel, KernelFunction* function, const NumberOptions& numbers)
       : kernel_(std::move(kernel)), function_(function), flush_denormals_(numbers.flush_denormals) {}
   absl::StatusOr<Value> Run(Operation& op) const override;
-  // The same on memory. An updated operand is in the memory of result 0 already.
-  // An error: the run is stopped, and the results are not complete.
+  MemoryUse UseOfMemory() const override;
+  int64_t work() const override;
   [[nodiscard]] absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
-                                         void* const* results) const;
+                                         void* const* results) const override;
   const Kernel& kernel() const { return kernel_; }
 
  private:

@@ -48,14 +48,15 @@ absl::StatusOr<Value> NativeLoopStep::Run(Operation& op) const {
     // What is not written is only read.
     pointers.push_back(loop_.is_written[i] ? state[i].mutable_data() : const_cast<void*>(state[i].untyped_data()));
   }
-  KASHI_RETURN_IF_ERROR(RunOnMemory(op.run, pointers.data()));
+  KASHI_RETURN_IF_ERROR(RunOnMemory(op.run, pointers.data(), pointers.data()));
   return is_tuple ? Value::MakeTuple(std::move(state)) : std::move(state[0]);
 }
 
-absl::Status NativeLoopStep::RunOnMemory(const EvaluationRun& run, void* const* state) const {
+absl::Status NativeLoopStep::RunOnMemory(const EvaluationRun& run, const void* const* /*operands*/,
+                                         void* const* results) const {
   Progress progress = {run, kIterationsBetweenCalls * loop_.work_of_iteration, absl::OkStatus()};
   const FlushDenormals flush(flush_denormals_);
-  const int32_t result = function_(state, run.options().max_loop_iterations, &GoOn, &progress);
+  const int32_t result = function_(results, run.options().max_loop_iterations, &GoOn, &progress);
   if (result == kLoopIsStopped) return progress.status;
   if (result >= kLoopIsTooLong) return run.LoopIsTooLong(*loop_.loops[result - kLoopIsTooLong]);
   return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "kashi/engine/program.h"
 
+#include <cstring>
+
 #include "absl/strings/str_join.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
@@ -16,7 +18,6 @@ namespace kashi {
 
 using internal::BorrowLeaves;
 using internal::CompiledObject;
-using internal::CopyLeaves;
 using internal::Engine;
 using internal::EngineProgram;
 using internal::EvaluationRun;
@@ -24,6 +25,7 @@ using internal::ProgramDoor;
 using internal::RunHooks;
 using internal::RunOnLiterals;
 using internal::RunPool;
+using internal::VisitLeaves;
 namespace {
 
 // The arrays of a shape, or -1: there are tokens or dynamic sizes in it.
@@ -204,9 +206,11 @@ absl::Status Program::ExecuteOnMemory(absl::Span<const void* const> arguments, a
       values.push_back(BorrowLeaves(parameter->shape(), &argument));
     }
     KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
-    void* const* leaf = results.data();
-    CopyLeaves(result, &leaf);
-    return absl::OkStatus();
+    void* const* to = results.data();
+    return VisitLeaves(result, [&to](const Value& leaf) {
+      std::memcpy(*to++, leaf.untyped_data(), static_cast<size_t>(leaf.byte_count()));
+      return absl::OkStatus();
+    });
   });
 }
 

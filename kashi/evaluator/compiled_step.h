@@ -3,13 +3,17 @@
 #define KASHI_EVALUATOR_COMPILED_STEP_H_
 
 #include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "kashi/buffers/buffer_assignment.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value.h"
 
 namespace kashi::internal {
+
+class MemoryStep;
 
 // Evaluates one instruction; the same contract as Evaluate (operation.h). Several threads may run it at once.
 class CompiledStep {
@@ -18,6 +22,21 @@ class CompiledStep {
   virtual absl::StatusOr<Value> Run(Operation& op) const = 0;
   // Whether it consists of steps that are compared one by one (RunHooks::checker).
   virtual bool has_steps() const { return false; }
+  // Null: it only works on values.
+  virtual const MemoryStep* AsMemoryStep() const { return nullptr; }
+};
+
+// One that also works on memory which a BufferAssignment gives to its operands and results.
+class MemoryStep : public CompiledStep {
+ public:
+  const MemoryStep* AsMemoryStep() const final { return this; }
+  virtual MemoryUse UseOfMemory() const = 0;
+  // Element operations; 0 if it counts them itself.
+  virtual int64_t work() const = 0;
+  // The arrays of all operands, and of the results. What it updates is in the memory of the result already. An error:
+  // the run is stopped, and the results are not complete.
+  [[nodiscard]] virtual absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
+                                                 void* const* results) const = 0;
 };
 
 // Evaluates a whole computation; the same contract as EvaluationRun::Call. Several threads may run it at once.

@@ -4,20 +4,14 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/devices/transfer_order.h"
-#include "kashi/evaluator/in_place_order.h"
 #include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
-#include "kashi/hlo/spmd/transfer_routes.h"
 
 namespace kashi::internal {
 namespace {
@@ -36,54 +30,6 @@ bool AnyIsDynamic(const HloInstruction& instruction) {
          });
 }
 
-// Whether it runs although nothing uses its result: other devices wait for what is sent.
-bool AlwaysRuns(const HloInstruction& instruction) {
-  if (IsExpectation(instruction)) return true;
-  return instruction.opcode() == HloOpcode::kSend && IsDeviceTransfer(instruction) &&
-         TransferPairs(instruction).value_or(std::nullopt).has_value();
-}
-
-// Whether a computation that it calls, directly or not, has such an instruction.
-bool CallsWhatAlwaysRuns(const HloInstruction& caller) {
-  std::vector<const HloComputation*> waiting;
-  absl::flat_hash_set<const HloComputation*> seen;
-  const auto add_called = [&](const HloInstruction& instruction) {
-    for (const HloComputation* called : instruction.called_computations()) {
-      if (seen.insert(called).second) waiting.push_back(called);
-    }
-  };
-  add_called(caller);
-  while (!waiting.empty()) {
-    const HloComputation* computation = waiting.back();
-    waiting.pop_back();
-    for (const HloInstruction* instruction : computation->instructions()) {
-      if (AlwaysRuns(*instruction)) return true;
-      add_called(*instruction);
-    }
-  }
-  return false;
-}
-
-// The root, what runs in any case, and every instruction that they are computed from. Of other calls, those
-// without users are looked into.
-absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& computation) {
-  std::vector<const HloInstruction*> waiting = {computation.root_instruction()};
-  for (const HloInstruction* instruction : computation.instructions()) {
-    if (instruction == waiting[0]) continue;
-    const bool is_unused = instruction->user_count() == 0;
-    if (AlwaysRuns(*instruction) || (is_unused && CallsWhatAlwaysRuns(*instruction))) waiting.push_back(instruction);
-  }
-  absl::flat_hash_set<const HloInstruction*> needed(waiting.begin(), waiting.end());
-  while (!waiting.empty()) {
-    const HloInstruction* instruction = waiting.back();
-    waiting.pop_back();
-    for (const HloInstruction* operand : instruction->operands()) {
-      if (needed.insert(operand).second) waiting.push_back(operand);
-    }
-  }
-  return needed;
-}
-
 std::unique_ptr<const UnroundedStep> MakeUnroundedStep(const HloInstruction& instruction) {
   auto unrounded = std::make_unique<UnroundedStep>();
   unrounded->wide = MakeWide(instruction);
@@ -92,91 +38,21 @@ std::unique_ptr<const UnroundedStep> MakeUnroundedStep(const HloInstruction& ins
   return unrounded;
 }
 
-class PlanBuilder {
- public:
-  PlanBuilder(const HloComputation& computation, const UnroundedResults* unrounded)
-      : computation_(computation), unrounded_(unrounded), needed_(NeededIn(computation)) {}
-
-  absl::StatusOr<ComputationPlan> Build() {
-    plan_.steps.reserve(needed_.size());
-    for (const HloInstruction* instruction : Order()) {
-      if (!step_of_.contains(instruction)) Add(instruction);
-    }
-    if (plan_.steps.size() != needed_.size()) {
-      return InvalidArgument("Computation %s has no valid order of its instructions", computation_.name());
-    }
-    plan_.root = step_of_.at(computation_.root_instruction());
-    MarkLastUses();
-    if (unrounded_ != nullptr) MarkUnrounded();
-    return std::move(plan_);
-  }
-
- private:
-  std::vector<HloInstruction*> Order() const {
-    const HloModule* const module = computation_.parent();
-    std::vector<HloInstruction*> order =
-        module == nullptr ? computation_.MakeInstructionPostOrder() : module->InstructionOrder(computation_);
-    order = OrderForOverlap(order, module != nullptr && module->has_schedule());
-    order.erase(std::remove_if(order.begin(), order.end(), [&](auto* x) { return !needed_.contains(x); }), order.end());
-    return OrderUsesBeforeInPlaceUpdates(std::move(order), computation_.root_instruction()).order;
-  }
-
-  void Add(const HloInstruction* first) {
-    std::vector<const HloInstruction*> waiting = {first};
-    while (!waiting.empty()) {
-      const HloInstruction* instruction = waiting.back();
-      waiting.pop_back();
-      AddStep(instruction);
-      for (const HloInstruction* user : instruction->users()) {
-        if (user->opcode() == HloOpcode::kGetTupleElement && needed_.contains(user) && !step_of_.contains(user)) {
-          waiting.push_back(user);
-        }
-      }
+void MarkUnrounded(const UnroundedResults& unrounded, ComputationPlan* plan) {
+  std::vector<bool> used(plan->steps.size(), false);
+  used[plan->root] = true;  // by the caller, if it is a call
+  for (size_t i = plan->steps.size(); i-- > 0;) {
+    ComputationPlan::Step& step = plan->steps[i];
+    step.keeps_unrounded = used[i];
+    if (unrounded.Contains(*step.instruction)) step.unrounded = MakeUnroundedStep(*step.instruction);
+    step.takes_unrounded = unrounded.IsTakenBy(*step.instruction);
+    if (!step.takes_unrounded) continue;
+    for (size_t k = step.operands.size(); k-- > 0;) {
+      step.operands[k].is_last_unrounded_use = !used[step.operands[k].step];
+      used[step.operands[k].step] = true;
     }
   }
-
-  void AddStep(const HloInstruction* instruction) {
-    step_of_[instruction] = static_cast<int32_t>(plan_.steps.size());
-    ComputationPlan::Step step = MakeComputationPlanStep(*instruction);
-    for (const HloInstruction* operand : instruction->operands())
-      step.operands.push_back({step_of_.at(operand), false});
-    plan_.steps.push_back(std::move(step));
-  }
-
-  void MarkLastUses() {
-    std::vector<bool> used(plan_.steps.size(), false);
-    used[plan_.root] = true;  // by the caller
-    for (size_t i = plan_.steps.size(); i-- > 0;) {
-      auto& operands = plan_.steps[i].operands;
-      for (size_t k = operands.size(); k-- > 0;) {
-        operands[k].is_last_use = !used[operands[k].step];
-        used[operands[k].step] = true;
-      }
-    }
-  }
-
-  void MarkUnrounded() {
-    std::vector<bool> used(plan_.steps.size(), false);
-    used[plan_.root] = true;  // by the caller, if it is a call
-    for (size_t i = plan_.steps.size(); i-- > 0;) {
-      ComputationPlan::Step& step = plan_.steps[i];
-      step.keeps_unrounded = used[i];
-      if (unrounded_->Contains(*step.instruction)) step.unrounded = MakeUnroundedStep(*step.instruction);
-      step.takes_unrounded = unrounded_->IsTakenBy(*step.instruction);
-      if (!step.takes_unrounded) continue;
-      for (size_t k = step.operands.size(); k-- > 0;) {
-        step.operands[k].is_last_unrounded_use = !used[step.operands[k].step];
-        used[step.operands[k].step] = true;
-      }
-    }
-  }
-
-  const HloComputation& computation_;
-  const UnroundedResults* const unrounded_;
-  absl::flat_hash_set<const HloInstruction*> needed_;
-  absl::flat_hash_map<const HloInstruction*, int32_t> step_of_;
-  ComputationPlan plan_;
-};
+}
 
 bool ConvertsOperands(const HloInstruction& instruction) {
   if (TraitsOf(instruction.opcode()).moved_operands == 0) return false;
@@ -269,15 +145,20 @@ absl::Status RefusalOf(const HloInstruction& instruction) {
 
 }  // namespace
 
-bool IsExpectation(const HloInstruction& instruction) {
-  if (instruction.opcode() != HloOpcode::kCustomCall) return false;
-  const absl::string_view target = instruction.custom_call_target();
-  return absl::StartsWith(target, "check.expect_") || target == "interpreter.run_parallel";
-}
-
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation,
                                                     const UnroundedResults* unrounded) {
-  return PlanBuilder(computation, unrounded).Build();
+  KASHI_ASSIGN_OR_RETURN(const LinearSchedule schedule, MakeLinearSchedule(computation));
+  ComputationPlan plan;
+  plan.steps.reserve(schedule.steps.size());
+  plan.root = schedule.root;
+  for (const ScheduledInstruction& scheduled : schedule.steps) {
+    plan.steps.push_back(MakeComputationPlanStep(*scheduled.instruction));
+    for (const ScheduledInstruction::Operand& operand : scheduled.operands) {
+      plan.steps.back().operands.push_back({operand});
+    }
+  }
+  if (unrounded != nullptr) MarkUnrounded(*unrounded, &plan);
+  return plan;
 }
 
 std::vector<DenseShape> ResultShapes(const Shape& shape) {

@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kashi/buffers/linear_schedule.h"
 #include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -24,16 +25,11 @@ class CompiledStep;
 // joins the values of the devices.
 enum class StepPlace : char { kHere, kOnDevices, kOutOfRegion };
 
-// A call that runs although nothing uses its result, because it may end the run: check.expect_* of StableHLO's tests,
-// and interpreter.run_parallel, whose processes may have such calls.
-bool IsExpectation(const HloInstruction& instruction);
-
 struct UnroundedStep;
 
 struct ComputationPlanStep {
-  struct Operand {
-    int32_t step;
-    bool is_last_use;  // the value moves to the operation, which may write to its memory
+  // The last use of a value moves it to the operation, which may write to its memory.
+  struct Operand : ScheduledInstruction::Operand {
     bool is_last_unrounded_use = false;
   };
   const HloInstruction* instruction;
@@ -73,10 +69,7 @@ struct UnroundedStep {
 struct ComputationPlan {
   using Step = ComputationPlanStep;
 
-  // The order is that of OrderForOverlap (kashi/devices/transfer_order.h), with three differences. Only instructions
-  // that the root needs are included. Uses of a value come before its update in place where they can
-  // (in_place_order.h). And each get-tuple-element comes directly after its operand. So the tuple is freed early: its
-  // elements are unique when they are used, and loops can update them in place.
+  // In the order of LinearSchedule.
   std::vector<Step> steps;
   int32_t root = 0;
 };

@@ -465,7 +465,7 @@ absl::StatusOr<Value> RunAlongResult(Operation& op, const Problem& problem, Conv
   DimensionVector out_sizes;
   for (const ConvolutionAxis& axis : convolution.axes) out_sizes.push_back(axis.out_size);
   out_sizes.push_back(width);
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, out_sizes));
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(accumulation, out_sizes));
   KASHI_RETURN_IF_ERROR(RunConvolution(op.run, convolution, out));
 
   DimensionVector order = {problem.dnums.output_batch_dimension()};
@@ -496,7 +496,7 @@ absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, cons
   for (const ConvolutionAxis& axis : backward.axes) out_sizes.push_back(axis.out_size);
   out_sizes.push_back(backward.rows);
   out_sizes.push_back(backward.outputs);
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, out_sizes));
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(accumulation, out_sizes));
   std::memset(out.mutable_data(), 0, out.byte_count());
   const auto multiply = [&](auto zero) -> absl::StatusOr<bool> {
     using T = decltype(zero);

@@ -63,7 +63,7 @@ struct DotResult {
 };
 template <typename T>
 absl::StatusOr<DotResult<T>> MakeDotResult(const Operation& op, const MatrixProductSizes& sizes, PrimitiveType type) {
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(type, op.result()->dimensions()));
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(type, op.result()->dimensions()));
   if (out.element_count() != sizes.batch * sizes.m * sizes.n) return SizesDisagree(op);
   T* const data = static_cast<T*>(out.mutable_data());
   return DotResult<T>{std::move(out), {data, sizes.m * sizes.n, sizes.n}};
@@ -397,7 +397,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(dot.rhs,
                          Transpose(op.run, std::move(rhs), group_dimensions, rhs_batch, rhs_contracting, rhs_free));
 
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(accumulation, op.result()->dimensions()));
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(accumulation, op.result()->dimensions()));
   const int64_t results = is_contracting ? dot.groups.count() : 1;
   if (out.element_count() != results * dot.batch * dot.m * dot.n) return SizesDisagree(op);
   std::memset(out.mutable_data(), 0, out.byte_count());

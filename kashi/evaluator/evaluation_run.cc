@@ -218,7 +218,10 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
                                                   const HloInstruction* start) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
   const GuardedStep guarded(step.instruction->name());
-  Operation operation{{*step.instruction, operands, results, limits_}, *this, step.kernel.get(), start};
+  Operation operation{{*step.instruction, operands, results, limits_, std::exchange(result_memory_, {})},
+                      *this,
+                      step.kernel.get(),
+                      start};
   absl::StatusOr<Value> value =
       step.compiled != nullptr ? RunCompiledStep(*step.compiled, operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();
@@ -253,6 +256,14 @@ absl::StatusOr<Value> EvaluationRun::EvaluateStep(const ComputationPlanStep& ste
   KASHI_ASSIGN_OR_RETURN(Value value, RunStep(step, operands, start));
   if (!step.takes_unrounded) value.DropUnrounded();
   KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, step, &value));
+  return value;
+}
+
+absl::StatusOr<Value> EvaluationRun::EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                                  absl::Span<Value> result_memory) {
+  result_memory_ = result_memory;
+  absl::StatusOr<Value> value = EvaluateStep(step, operands, /*start=*/nullptr);
+  result_memory_ = {};
   return value;
 }
 

@@ -101,6 +101,10 @@ class EvaluationRun {
   // `start`: Operation::start.
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      const HloInstruction* start = nullptr);
+  // The same where the caller has memory for results: result_memory[i], if it is an array, may become result i. The
+  // result may be in other memory all the same.
+  absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
+                                     absl::Span<Value> result_memory);
   // The conversion of each operand at the border of a manual region. Valid as long as the run.
   absl::StatusOr<const std::vector<ShardingBorder>*> BordersOf(const HloInstruction& custom_call, int64_t devices);
 
@@ -133,6 +137,7 @@ class EvaluationRun {
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
   std::unique_ptr<ManualRegions> regions_;  // only in a global program
   StepClock* step_clock_ = nullptr;
+  absl::Span<Value> result_memory_;  // of the operation that comes next
   int call_depth_ = 0;
   std::mt19937_64 random_;
   unsigned __int128 rng_state_;

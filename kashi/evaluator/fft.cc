@@ -62,7 +62,7 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
   if (from.is_unique() && from.element_type() == type && from.dimensions() == absl::MakeConstSpan(dimensions)) {
     to = std::move(from);
   } else {
-    KASHI_ASSIGN_OR_RETURN(to, op.run.MakeArray(type, dimensions));
+    KASHI_ASSIGN_OR_RETURN(to, op.MakeResultOf(type, dimensions));
   }
   if (to.element_count() == 0) return to;
   KASHI_ASSIGN_OR_RETURN(const ScratchMemory plan_memory,

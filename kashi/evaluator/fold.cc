@@ -66,7 +66,8 @@ absl::StatusOr<Reduction> MakeReduction(Operation& op) {
   for (size_t i = 0; i < n; ++i) {
     KASHI_ASSIGN_OR_RETURN(Value input, op.run.Convert(std::move(op.operands[i]), parameters[n + i]));
     KASHI_ASSIGN_OR_RETURN(Value init, op.run.Convert(std::move(op.operands[n + i]), parameters[i]));
-    KASHI_ASSIGN_OR_RETURN(Value accumulator, op.run.MakeArray(results[i], op.result(i)->dimensions()));
+    KASHI_ASSIGN_OR_RETURN(Value accumulator,
+                           op.MakeResultOf(results[i], op.result(i)->dimensions(), static_cast<int64_t>(i)));
     if (input.dimensions() != (i == 0 ? input : reduction.inputs[0]).dimensions()) {
       return InvalidArgument("The operands of %s have different sizes.", op.instruction.name());
     }

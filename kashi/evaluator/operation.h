@@ -30,6 +30,12 @@ struct Operation : BasicOperation {
   // The instruction that begins this operation, if another one ends it: a collective operation may then give a pending
   // value (kashi/values/pending_value.h). Null: the result must be there.
   const HloInstruction* start = nullptr;
+
+  // An uninitialised array of this type and these sizes: MakeResult(i) where result i has both.
+  absl::StatusOr<Value> MakeResultOf(PrimitiveType type, absl::Span<const int64_t> dimensions, int64_t i = 0) const {
+    if (results[i]->element_type() == type && results[i]->dimensions() == dimensions) return MakeResult(i);
+    return run.MakeArray(type, dimensions);
+  }
 };
 
 // The module has passed the verifier, so these functions do not repeat its checks. They check what depends on values:

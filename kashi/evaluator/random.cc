@@ -338,10 +338,10 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRngBitGenerator>(Operation& op) {
     return Unimplemented("%s: rng-bit-generator takes a state of u64[2] or u64[3], not %s", op.instruction.name(),
                          op.instruction.operand(0)->shape().ToString());
   }
-  KASHI_ASSIGN_OR_RETURN(Value bits, op.run.MakeArray(shape));
+  KASHI_ASSIGN_OR_RETURN(Value bits, op.MakeResult(has_state ? 1 : 0));
   KASHI_ASSIGN_OR_RETURN(const std::vector<uint64_t> next, GenerateBits(op, state.data<uint64_t>(), bits));
   if (!has_state) return bits;
-  KASHI_ASSIGN_OR_RETURN(Value next_state, op.run.MakeArray(state.dense_shape()));
+  KASHI_ASSIGN_OR_RETURN(Value next_state, op.MakeResultOf(U64, state.dimensions()));
   std::copy(next.begin(), next.end(), next_state.mutable_data<uint64_t>().begin());
   std::vector<Value> results;
   results.push_back(std::move(next_state));

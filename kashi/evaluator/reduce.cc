@@ -461,7 +461,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kMap>(Operation& op) {
   if (parameters.size() != arguments || function->result_types().size() != 1) {
     return InvalidArgument("The computation of %s does not fit its operands.", op.instruction.name());
   }
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(function->result_types()[0], op.result()->dimensions()));
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(function->result_types()[0], op.result()->dimensions()));
   for (size_t i = 0; i < arguments; ++i) {
     KASHI_ASSIGN_OR_RETURN(op.operands[i], op.run.Convert(std::move(op.operands[i]), parameters[i]));
     if (op.operands[i].element_count() != out.element_count() && op.operands[i].rank() != 0) {

@@ -146,7 +146,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSelectAndScatter>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const Value x, op.run.Convert(op.operands[0], selected[0]));
   KASHI_ASSIGN_OR_RETURN(const Value source, op.run.Convert(op.operands[1], scattered[1]));
   KASHI_ASSIGN_OR_RETURN(const Value init, op.run.Convert(op.operands[2], scattered[0]));
-  KASHI_ASSIGN_OR_RETURN(Value out, op.run.MakeArray(scattered[0], x.dimensions()));
+  KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(scattered[0], x.dimensions()));
   FillElements(out.element_bytes(), init.untyped_data(), out.mutable_bytes(), out.element_count());
   KASHI_ASSIGN_OR_RETURN(const WindowWalk walk, WindowWalk::Make(op.instruction, x.dimensions(), source.dimensions()));
   if (x.element_count() > 0 && source.element_count() > 0) {

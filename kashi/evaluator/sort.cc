@@ -442,7 +442,8 @@ absl::StatusOr<std::vector<Value>> SortLines(const Operation& op, const LaneFunc
   std::vector<Value> results(operands.size());
   Targets targets;
   for (size_t i = 0; i < operands.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(results[i], run.MakeArray(operands[i].dense_shape()));
+    KASHI_ASSIGN_OR_RETURN(
+        results[i], op.MakeResultOf(operands[i].element_type(), operands[i].dimensions(), static_cast<int64_t>(i)));
     targets.push_back(results[i].mutable_bytes());
   }
   std::optional<KeyOrder> order = FindKeyOrder(function, *op.instruction.to_apply());

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/in_place_order.h"
+#include "kashi/buffers/in_place_order.h"
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/row_analysis.h"

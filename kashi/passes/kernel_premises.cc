@@ -113,11 +113,6 @@ bool CanScatter(const HloInstruction& instruction, const CodeSupport& support) {
                         [&](int64_t d) { return instruction.operand(2)->shape().dimensions(d) == 1; });
 }
 
-bool HasSizesOfResult(const HloInstruction& instruction, int64_t operand) {
-  const Shape& shape = instruction.operand(operand)->shape();
-  return shape.IsArray() && instruction.shape().IsArray() && shape.dimensions() == instruction.shape().dimensions();
-}
-
 bool HasScalarStarts(const HloInstruction& slice, int64_t first_start) {
   if (slice.operand_count() != first_start + slice.operand(0)->shape().dimensions_size()) return false;
   return std::all_of(slice.operands().begin() + first_start, slice.operands().end(),

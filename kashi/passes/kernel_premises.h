@@ -19,10 +19,6 @@ bool IsPlainScatter(const HloInstruction& instruction, const CodeSupport& suppor
 // One that a kernel can compute: its windows have one element.
 bool CanScatter(const HloInstruction& instruction, const CodeSupport& support);
 
-// Whether the operand is an array with the sizes of the result. The result of an operation that reads element i of its
-// operands for element i of the result may replace such an operand, if its elements have as many bytes too.
-bool HasSizesOfResult(const HloInstruction& instruction, int64_t operand);
-
 // Whether a dynamic-slice or dynamic-update-slice has a scalar start index for each dimension, from the operand
 // `first_start` on. Old text has all start indices in one array.
 bool HasScalarStarts(const HloInstruction& slice, int64_t first_start);

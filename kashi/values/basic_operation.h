@@ -3,6 +3,7 @@
 #define KASHI_VALUES_BASIC_OPERATION_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,10 +27,17 @@ struct BasicOperation {
   // real sizes. Take sizes from here and from the operands' shapes, never from the instruction.
   absl::Span<const DenseShape> results;
   const RunLimits& limits;
+  // Memory of the caller's for the results, by number; nothing: new memory. MakeResult takes from it.
+  absl::Span<Value> result_memory = {};
 
   const DenseShape& result(int64_t i = 0) const { return results[i]; }
   // An uninitialised array of result i.
-  absl::StatusOr<Value> MakeResult(int64_t i = 0) const { return Value::MakeArray(results[i], limits.memory); }
+  absl::StatusOr<Value> MakeResult(int64_t i = 0) const {
+    if (i < static_cast<int64_t>(result_memory.size()) && !result_memory[i].is_nothing()) {
+      return std::exchange(result_memory[i], Value());
+    }
+    return Value::MakeArray(results[i], limits.memory);
+  }
   // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations.
   [[nodiscard]] absl::Status CheckStopped() const { return limits.work->Check(); }
 };

@@ -106,6 +106,13 @@ Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const vo
   return Value(std::move(node));
 }
 
+Value Value::OnMemory(DenseShape shape, void* data) {
+  const int64_t element_count = ShapeUtil::ElementsIn(*shape);
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
+  node->data = data;
+  return Value(std::move(node));
+}
+
 Value Value::MakeTuple(std::vector<Value> elements) {
   auto node = std::make_shared<Node>();
   node->is_tuple = true;

@@ -52,6 +52,8 @@ class Value {
   // Uses memory that `owner` keeps alive. Never unique. With guard pages, it is a copy if the memory is not between
   // them, and a write to it ends the process.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
+  // Memory of the caller's that the value may write to: unique, as an array of its own. It must outlive the value.
+  static Value OnMemory(DenseShape shape, void* data);
   static Value MakeTuple(std::vector<Value> elements);
   static Value MakeToken();
   static Value MakePending(std::shared_ptr<internal::PendingValue> pending);

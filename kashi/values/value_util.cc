@@ -60,12 +60,10 @@ Value BorrowLeaves(const Shape& shape, const void* const** next) {
   return Value::MakeTuple(std::move(elements));
 }
 
-void CopyLeaves(const Value& value, void* const** next) {
-  if (!value.is_tuple()) {
-    std::memcpy(*(*next)++, value.untyped_data(), static_cast<size_t>(value.byte_count()));
-    return;
-  }
-  for (const Value& element : value.elements()) CopyLeaves(element, next);
+absl::Status VisitLeaves(const Value& value, absl::FunctionRef<absl::Status(const Value& leaf)> visit) {
+  if (!value.is_tuple()) return visit(value);
+  for (const Value& element : value.elements()) KASHI_RETURN_IF_ERROR(VisitLeaves(element, visit));
+  return absl::OkStatus();
 }
 
 }  // namespace kashi::internal

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/array/shape.h"
 #include "kashi/values/memory_budget.h"
@@ -30,8 +32,9 @@ inline std::shared_ptr<const void> LentBy(const void* lender) {
 // The value of this shape on memory of the caller's, which keeps it longer than the value. `*next` points to the
 // addresses of its leaves, in order; it is moved behind them.
 Value BorrowLeaves(const Shape& shape, const void* const** next);
-// Copies the leaves of a value, in order, to the addresses that `*next` points to, and moves it behind them.
-void CopyLeaves(const Value& value, void* const** next);
+
+// Calls `visit` for the leaves of a value, in order; ends with its first error.
+absl::Status VisitLeaves(const Value& value, absl::FunctionRef<absl::Status(const Value& leaf)> visit);
 
 }  // namespace kashi::internal
 

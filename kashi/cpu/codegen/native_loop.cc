@@ -10,7 +10,7 @@
 #include "kashi/cpu/codegen/small_array.h"
 #include "kashi/cpu/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
-#include "kashi/evaluator/in_place_order.h"
+#include "kashi/buffers/in_place_order.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/passes/plain_array.h"
 

@@ -25,13 +25,13 @@ struct PackedRhs {
 // What a thunk works on. Each thunk has its own consecutive part of `pointers`: its operands, then its results. All
 // point to dense, row-major arrays.
 struct ThunkFrame {
-  void* const* pointers;
+  void** pointers;
   EvaluationRun& run;
   PackedRhs* packed;  // by the numbers that the thunks know
   // Somebody wants to know which instruction runs: a profile, the messages of guard pages, or a checker of steps.
   bool is_observed;
   // The arrays of the steps, by the numbers that the sequences know; null: nothing is compared.
-  void* const* leaves;
+  void** leaves;
 };
 
 class Thunk {

@@ -7,9 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
+#include "kashi/buffers/leaves.h"
 #include "kashi/cpu/flush_denormals.h"
-#include "kashi/cpu/thunks/frame_allocator.h"
-#include "kashi/cpu/thunks/leaves.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/values/value_util.h"
 
@@ -46,70 +45,79 @@ void AddArrayShapes(const Shape& shape, std::vector<DenseShape>* shapes) {
 
 }  // namespace
 
-std::string ThunkProgramParts::TextOf(const Place& place, absl::Span<const FrameArray> frame_arrays) {
-  static constexpr const char* kHomes[] = {"frame+", "argument ", "result ", "constant "};
-  const int64_t number = place.home == Home::kFrame ? frame_arrays[place.number].offset : place.number;
-  return absl::StrCat(kHomes[static_cast<int>(place.home)], number);
-}
-
 struct ThunkProgram::Frame {
-  explicit Frame(const ThunkProgramParts& parts)
-      : guard_pages(CurrentGuardPages()), pointers(parts.pointers.size()), packed(parts.packed_count) {
-    HasGuardPages() ? PlaceBetweenGuards(parts) : PlaceTogether(parts);
-    for (size_t i = 0; i < pointers.size(); ++i) {
-      const Place& place = parts.pointers[i];
-      if (place.home == Home::kFrame) pointers[i] = arrays[place.number];
-      // Thunks only read what is not theirs.
-      if (place.home == Home::kConstant) pointers[i] = const_cast<void*>(constants[place.number].untyped_data());
-    }
+  Frame(const ThunkProgramParts& parts, bool has_arena)
+      : guard_pages(CurrentGuardPages()),
+        addresses(parts.buffers.buffers.size()),
+        pointers(parts.pointers.size()),
+        packed(parts.packed_count) {
+    HasGuardPages() ? PlaceBetweenGuards(parts) : PlaceTogether(parts, has_arena);
+    for (size_t i = 0; i < pointers.size(); ++i) pointers[i] = addresses[parts.pointers[i]];
   }
   ~Frame() {
-    ::operator delete(memory, std::align_val_t(FrameAllocator::kAlignment));
-    if (memory != nullptr) return;
-    for (void* array : arrays) FreeGuarded(array);
+    ::operator delete(memory, std::align_val_t(kArenaAlignment));
+    for (void* array : guarded) FreeGuarded(array);
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  void PlaceTogether(const ThunkProgramParts& parts) {
-    memory = static_cast<char*>(
-        ::operator new(static_cast<size_t>(parts.frame_bytes), std::align_val_t(FrameAllocator::kAlignment)));
-    for (const ThunkProgramParts::FrameArray& array : parts.frame_arrays) arrays.push_back(memory + array.offset);
-    constants = parts.constants;
+  void PlaceTogether(const ThunkProgramParts& parts, bool has_arena) {
+    if (has_arena) {
+      memory = static_cast<char*>(
+          ::operator new(static_cast<size_t>(parts.buffers.arena_bytes), std::align_val_t(kArenaAlignment)));
+    }
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      const Buffer& buffer = parts.buffers.buffers[i];
+      if (buffer.home == Home::kArena && buffer.lies_in < 0 && has_arena) addresses[i] = memory + buffer.offset;
+      // Thunks only read what is not theirs.
+      if (buffer.home == Home::kConstant) {
+        addresses[i] = const_cast<void*>(parts.constants[buffer.number].untyped_data());
+      }
+    }
   }
   // Each array in pages of its own, also those that overlap otherwise.
   void PlaceBetweenGuards(const ThunkProgramParts& parts) {
-    for (size_t i = 0; i < parts.frame_arrays.size(); ++i) {
-      arrays.push_back(AllocateGuarded(parts.frame_arrays[i].bytes, /*alignment=*/1));
-      KASHI_CHECK(arrays.back() != nullptr) << "no memory for an array of a frame between guard pages";
-      NameGuarded(arrays.back(), parts.TextOf({Home::kFrame, static_cast<int64_t>(i)}));
-    }
-    for (size_t i = 0; i < parts.constants.size(); ++i) {
-      const Value& value = parts.constants[i];
-      constants.push_back(Value::Borrow(value.dense_shape(), value.untyped_data(), LentBy(this)));
-      NameGuarded(constants.back().untyped_data(), parts.TextOf({Home::kConstant, static_cast<int64_t>(i)}));
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      const Buffer& buffer = parts.buffers.buffers[i];
+      if (buffer.home == Home::kArena) {
+        addresses[i] = AllocateGuarded(buffer.bytes, /*alignment=*/1);
+        KASHI_CHECK(addresses[i] != nullptr) << "no memory for an array of the arena between guard pages";
+        guarded.push_back(addresses[i]);
+      } else if (buffer.home == Home::kConstant) {
+        const Value& value = parts.constants[buffer.number];
+        constants.push_back(Value::Borrow(value.dense_shape(), value.untyped_data(), LentBy(this)));
+        addresses[i] = const_cast<void*>(constants.back().untyped_data());
+      }
+      if (addresses[i] != nullptr) NameGuarded(addresses[i], parts.buffers.NameOf(static_cast<int>(i)));
     }
   }
 
   const GuardPages guard_pages;
-  char* memory = nullptr;     // of all arrays together; null: between guard pages
-  std::vector<void*> arrays;  // of ThunkProgramParts::frame_arrays
-  std::vector<Value> constants;
+  char* memory = nullptr;        // the arena, if it is kept and not between guard pages
+  std::vector<void*> guarded;    // the arrays of the arena
+  std::vector<Value> constants;  // those between guard pages
+  std::vector<void*> addresses;  // of the buffers; null: of arguments, results, and an arena that is not kept
   std::vector<void*> pointers;
   std::vector<PackedRhs> packed;
 };
 
 ThunkProgram::ThunkProgram(ThunkProgramParts parts) : parts_(std::move(parts)) {
-  AddArrayShapes(parts_.result_shape, &result_shapes_);
-  result_bytes_ = LeafBytes(parts_.result_shape).value();
+  AddArrayShapes(parts_.buffers.result_shape, &result_shapes_);
+  result_bytes_ = LeafBytes(parts_.buffers.result_shape).value();
   for (size_t i = 0; i < parts_.pointers.size(); ++i) {
-    const Patch patch = {static_cast<int64_t>(i), parts_.pointers[i].number};
-    if (parts_.pointers[i].home == Home::kArgument) argument_patches_.push_back(patch);
-    for (const ThunkProgramParts::Update& update : parts_.updates) {
-      const bool is_updated = parts_.pointers[i].home == Home::kArgument && patch.number == update.argument;
-      if (is_updated) update_patches_.push_back({patch.pointer, update.result});
+    const Buffer& buffer = parts_.buffers.buffers[parts_.pointers[i]];
+    const Patch patch = {static_cast<int64_t>(i), buffer.number};
+    if (buffer.lies_in >= 0) {
+      guest_patches_.push_back({patch.pointer, buffer.lies_in});
+    } else if (buffer.home == Home::kArena && !KeepsArena()) {
+      arena_patches_.push_back({patch.pointer, buffer.offset});
     }
-    if (parts_.pointers[i].home == Home::kResult) result_patches_.push_back(patch);
+    if (buffer.home == Home::kResult) result_patches_.push_back(patch);
+    if (buffer.home != Home::kArgument) continue;
+    argument_patches_.push_back(patch);
+    for (const BufferAssignment::Update& update : parts_.buffers.updates) {
+      if (patch.number == update.argument) update_patches_.push_back({patch.pointer, update.result});
+    }
   }
 }
 
@@ -124,43 +132,39 @@ std::unique_ptr<ThunkProgram::Frame> ThunkProgram::TakeFrame() const {
       if (frame->guard_pages == CurrentGuardPages()) return frame;
     }
   }
-  return std::make_unique<Frame>(parts_);
+  return std::make_unique<Frame>(parts_, KeepsArena());
 }
 
 // Memory for the results. An argument that a result starts with is the result's memory afterwards.
 absl::StatusOr<ThunkProgram::Arrays> ThunkProgram::MakeResults(Arrays& arguments, EvaluationRun& run) const {
-  Arrays results(parts_.results.size());
-  for (const ThunkProgramParts::Update& update : parts_.updates) {
+  const Leaves& buffers = parts_.buffers.results;
+  Arrays results(buffers.size());
+  for (const BufferAssignment::Update& update : parts_.buffers.updates) {
     KASHI_ASSIGN_OR_RETURN(Value memory, MakeWritable(run.budget(), std::move(arguments[update.argument])));
     results[update.result] = Value::WithShape(std::move(memory), result_shapes_[update.result]);
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (parts_.results[i].home != Home::kResult || !results[i].is_nothing()) continue;
+    if (parts_.buffers.buffers[buffers[i]].home != Home::kResult || !results[i].is_nothing()) continue;
     KASHI_ASSIGN_OR_RETURN(results[i], run.MakeArray(result_shapes_[i]));
   }
   return results;
 }
 
-std::vector<void*> ThunkProgram::LeavesOf(const Frame& frame, absl::Span<const void* const> arguments,
+std::vector<void*> ThunkProgram::LeavesOf(const Frame& frame, char* arena, absl::Span<const void* const> arguments,
                                           absl::Span<void* const> results) const {
-  const auto address_of = [&](const Place& place) -> void* {
-    switch (place.home) {
-      case Home::kFrame:
-        return frame.arrays[place.number];
-      case Home::kConstant:
-        return const_cast<void*>(frame.constants[place.number].untyped_data());
-      case Home::kResult:
-        return results[place.number];
-      case Home::kArgument:
-        break;
+  const auto address_of = [&](int number) -> void* {
+    const Buffer& buffer = parts_.buffers.buffers[number];
+    if (buffer.home == Home::kResult) return results[buffer.number];
+    if (buffer.lies_in >= 0 && !HasGuardPages()) return results[buffer.lies_in];
+    if (buffer.home == Home::kArena && arena != nullptr) return arena + buffer.offset;
+    if (buffer.home != Home::kArgument) return frame.addresses[number];
+    for (const BufferAssignment::Update& update : parts_.buffers.updates) {
+      if (update.argument == buffer.number) return results[update.result];
     }
-    for (const ThunkProgramParts::Update& update : parts_.updates) {
-      if (update.argument == place.number) return results[update.result];
-    }
-    return const_cast<void*>(arguments[place.number]);
+    return const_cast<void*>(arguments[buffer.number]);
   };
   std::vector<void*> leaves;
-  for (const Place& place : parts_.leaves) leaves.push_back(address_of(place));
+  for (int buffer : parts_.leaves) leaves.push_back(address_of(buffer));
   return leaves;
 }
 
@@ -171,24 +175,42 @@ void ThunkProgram::SetArrays(absl::Span<const void* const> arguments, absl::Span
   }
   for (const Patch& patch : result_patches_) frame->pointers[patch.pointer] = results[patch.number];
   for (const Patch& patch : update_patches_) frame->pointers[patch.pointer] = results[patch.number];
-  if (!HasGuardPages()) return;
+  if (!HasGuardPages()) {
+    for (const Patch& patch : guest_patches_) frame->pointers[patch.pointer] = results[patch.number];
+    return;
+  }
   for (const Patch& patch : argument_patches_) {
-    NameGuarded(arguments[patch.number], parts_.TextOf({Home::kArgument, patch.number}));
+    NameGuarded(arguments[patch.number], absl::StrCat("argument ", patch.number));
   }
   for (const Patch& patch : result_patches_) {
-    NameGuarded(results[patch.number], parts_.TextOf({Home::kResult, patch.number}));
+    NameGuarded(results[patch.number], absl::StrCat("result ", patch.number));
   }
+}
+
+absl::StatusOr<Value> ThunkProgram::MakeArena(EvaluationRun& run, Frame* frame) const {
+  if (KeepsArena() || HasGuardPages()) return Value();
+  const int64_t bytes = parts_.buffers.arena_bytes;
+  absl::StatusOr<Value> arena = Value::MakeArray(MakeDenseShape(U8, {bytes}), run.budget());
+  if (!arena.ok()) {
+    return WithMessage(arena.status(), absl::StrCat("the arrays between the steps of the program, in one block: ",
+                                                    arena.status().message()));
+  }
+  char* const begin = arena->mutable_bytes();
+  for (const Patch& patch : arena_patches_) frame->pointers[patch.pointer] = begin + patch.number;
+  return arena;
 }
 
 absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                                     EvaluationRun& run) const {
   std::unique_ptr<Frame> frame = TakeFrame();
   SetArrays(arguments, results, frame.get());
+  KASHI_ASSIGN_OR_RETURN(Value arena, MakeArena(run, frame.get()));
   {
     const FlushDenormals flush(parts_.flush_denormals);
     const bool is_compared = run.hooks().checker != nullptr;
     const bool is_observed = run.step_clock() != nullptr || HasGuardPages() || is_compared;
-    const std::vector<void*> leaves = is_compared ? LeavesOf(*frame, arguments, results) : std::vector<void*>();
+    char* const arena_bytes = arena.is_nothing() ? nullptr : arena.mutable_bytes();
+    std::vector<void*> leaves = is_compared ? LeavesOf(*frame, arena_bytes, arguments, results) : std::vector<void*>();
     KASHI_RETURN_IF_ERROR(run.Spend(parts_.thunks.work()));
     KASHI_RETURN_IF_ERROR(parts_.thunks.Run(
         {frame->pointers.data(), run, frame->packed.data(), is_observed, is_compared ? leaves.data() : nullptr}));
@@ -209,25 +231,27 @@ absl::StatusOr<Value> ThunkProgram::Run(absl::Span<Value> arguments, EvaluationR
   for (Value& result : results) result_data.push_back(result.is_nothing() ? nullptr : result.mutable_data());
   KASHI_RETURN_IF_ERROR(RunFrame(argument_data, result_data, run));
   for (size_t i = 0; i < results.size(); ++i) {
-    const Place& place = parts_.results[i];
-    if (place.home == Home::kArgument) results[i] = Value::WithShape(arrays[place.number], result_shapes_[i]);
-    if (place.home == Home::kConstant) results[i] = Value::WithShape(parts_.constants[place.number], result_shapes_[i]);
+    const Buffer& buffer = parts_.buffers.buffers[parts_.buffers.results[i]];
+    if (buffer.home == Home::kArgument) results[i] = Value::WithShape(arrays[buffer.number], result_shapes_[i]);
+    if (buffer.home == Home::kConstant) {
+      results[i] = Value::WithShape(parts_.constants[buffer.number], result_shapes_[i]);
+    }
   }
   Value* array = results.data();
-  return PutTogether(parts_.result_shape, array);
+  return PutTogether(parts_.buffers.result_shape, array);
 }
 
 absl::Status ThunkProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                                        EvaluationRun& run) const {
-  for (const ThunkProgramParts::Update& update : parts_.updates) {
+  for (const BufferAssignment::Update& update : parts_.buffers.updates) {
     std::memcpy(results[update.result], arguments[update.argument], result_bytes_[update.result]);
   }
   KASHI_RETURN_IF_ERROR(RunFrame(arguments, results, run));
   for (size_t i = 0; i < results.size(); ++i) {
-    const Place& place = parts_.results[i];
-    if (place.home == Home::kArgument) std::memcpy(results[i], arguments[place.number], result_bytes_[i]);
-    if (place.home == Home::kConstant) {
-      std::memcpy(results[i], parts_.constants[place.number].untyped_data(), result_bytes_[i]);
+    const Buffer& buffer = parts_.buffers.buffers[parts_.buffers.results[i]];
+    if (buffer.home == Home::kArgument) std::memcpy(results[i], arguments[buffer.number], result_bytes_[i]);
+    if (buffer.home == Home::kConstant) {
+      std::memcpy(results[i], parts_.constants[buffer.number].untyped_data(), result_bytes_[i]);
     }
   }
   return absl::OkStatus();

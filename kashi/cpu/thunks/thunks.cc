@@ -9,6 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/buffers/leaves.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/literal/strided_copy.h"
@@ -35,14 +36,22 @@ int64_t IntegerAt(PrimitiveType type, const void* data) {
       type);
 }
 
-}  // namespace
-
-absl::Status KernelThunk::Run(const ThunkFrame& frame) const {
-  return step_.RunOnMemory(frame.run, frame.pointers + operands_, frame.pointers + results_);
+absl::Status CopyBytes(const EvaluationRun& run, const void* from, void* to, int64_t bytes) {
+  constexpr int64_t kGrain = int64_t{256} << 10;
+  if (bytes <= kGrain) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return absl::OkStatus();
+  }
+  return run.ParallelFor(bytes, kGrain, [&](int64_t begin, int64_t end, int) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                static_cast<size_t>(end - begin));
+  });
 }
 
-absl::Status NativeLoopThunk::Run(const ThunkFrame& frame) const {
-  return step_.RunOnMemory(frame.run, frame.pointers + first_);
+}  // namespace
+
+absl::Status StepThunk::Run(const ThunkFrame& frame) const {
+  return step_.RunOnMemory(frame.run, frame.pointers + operands_, frame.pointers + results_);
 }
 
 std::optional<ElementThunk::Sizes> ElementThunk::SizesOf(const HloInstruction& instruction,
@@ -98,8 +107,7 @@ void ElementThunk::RunRepeating(const ThunkFrame& frame, void* output) const {
 }
 
 absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
-  std::memcpy(frame.pointers[source_ + 1], frame.pointers[source_], static_cast<size_t>(bytes_));
-  return absl::OkStatus();
+  return CopyBytes(frame.run, frame.pointers[source_], frame.pointers[source_ + 1], bytes_);
 }
 
 namespace {
@@ -213,37 +221,80 @@ absl::Status DynamicSliceThunk::Run(const ThunkFrame& frame) const {
 }
 
 absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
-  void* const* const pointers = frame.pointers + first_;
+  void* const* const pointers = frame.pointers + first_ + 1;
   char* const target = static_cast<char*>(pointers[1 + place_.rank()]) + place_.OffsetAt(pointers + 1);
   return CopyStridedUntil(place_.part_sizes(), place_.element_bytes(),
                           {static_cast<const char*>(pointers[0]), place_.part_strides()},
                           {target, place_.array_strides()}, [&frame] { return frame.run.CheckStopped(); });
 }
 
-EvaluatorThunk::EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first)
-    : step_(MakeComputationPlanStep(instruction)), first_(first) {
-  step_.compiled = compiled;
+namespace {
+
+// Whether its results may be made in memory of the caller's: members of a group keep what they exchange.
+bool TakesMemory(const ComputationPlanStep& step) {
+  const HloInstruction& instruction = *step.instruction;
+  return !GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kCollective) &&
+         absl::c_all_of(step.results, [](const DenseShape& shape) { return shape != nullptr; });
+}
+
+}  // namespace
+
+EvaluatorThunk::EvaluatorThunk(std::shared_ptr<const ComputationPlanStep> step, int64_t first, int64_t updated)
+    : step_(std::move(step)), first_(first), results_(first), updated_(updated), takes_memory_(TakesMemory(*step_)) {
+  for (const HloInstruction* operand : step_->instruction->operands()) results_ += LeafCount(operand->shape());
 }
 
 absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;
-  const void* const* const leaves = frame.pointers + first_;  // of the operands, then of the result
-  const void* const* next = leaves;
+  void* const* results = frame.pointers + results_;
+  const void* const* next = frame.pointers + first_;
   absl::InlinedVector<Value, 4> operands;
-  for (const HloInstruction* operand : step_.instruction->operands()) {
+  for (const HloInstruction* operand : step_->instruction->operands()) {
     operands.push_back(BorrowLeaves(operand->shape(), &next));
   }
-  KASHI_ASSIGN_OR_RETURN(const Value result, frame.run.EvaluateStep(step_, absl::MakeSpan(operands)));
-  void* const* to = frame.pointers + first_ + (next - leaves);
-  CopyLeaves(result, &to);
+  absl::InlinedVector<Value, 2> memory;
+  if (updated_ != kNone) {
+    operands[updated_] = Value::OnMemory(step_->results[0], results[0]);
+  } else if (takes_memory_) {
+    for (size_t i = 0; i < step_->results.size(); ++i) {
+      memory.push_back(Value::OnMemory(step_->results[i], results[i]));
+    }
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value result,
+                         frame.run.EvaluateStep(*step_, absl::MakeSpan(operands), absl::MakeSpan(memory)));
+  return VisitLeaves(result, [&](const Value& leaf) {
+    void* const to = *results++;
+    return to == leaf.untyped_data() ? absl::OkStatus()
+                                     : CopyBytes(frame.run, leaf.untyped_data(), to, leaf.byte_count());
+  });
+}
+
+void WhileThunk::Place(bool is_swapped, const ThunkFrame& frame) const {
+  for (const BufferSwap& swap : swaps_) {
+    void *from = frame.pointers[swap.own], *to = frame.pointers[swap.own + 1];
+    if (is_swapped) std::swap(from, to);
+    for (int64_t i : swap.to_from) frame.pointers[i] = from;
+    for (int64_t i : swap.to_to) frame.pointers[i] = to;
+    if (frame.leaves == nullptr) continue;
+    for (int64_t i : swap.leaves_from) frame.leaves[i] = from;
+    for (int64_t i : swap.leaves_to) frame.leaves[i] = to;
+  }
+}
+
+absl::Status WhileThunk::Leave(bool is_swapped, const ThunkFrame& frame) const {
+  if (!is_swapped) return absl::OkStatus();
+  Place(false, frame);
+  for (const BufferSwap& swap : swaps_) {
+    KASHI_RETURN_IF_ERROR(CopyBytes(frame.run, frame.pointers[swap.own], frame.pointers[swap.own + 1], swap.bytes));
+  }
   return absl::OkStatus();
 }
 
 absl::Status WhileThunk::Run(const ThunkFrame& frame) const {
   const int64_t max_iterations = frame.run.options().max_loop_iterations;
-  const bool* const goes_on = static_cast<const bool*>(frame.pointers[first_]);
   const int64_t work_of_iteration = SaturatingAdd(SaturatingAdd(condition_.work(), body_.work()), 1);
   int64_t work = 0;
+  bool is_swapped = false;
   for (int number : packed_) frame.packed[number].is_valid = false;
   for (int64_t iteration = 0;; ++iteration) {
     work = SaturatingAdd(work, work_of_iteration);
@@ -252,9 +303,15 @@ absl::Status WhileThunk::Run(const ThunkFrame& frame) const {
       work = 0;
     }
     KASHI_RETURN_IF_ERROR(condition_.Run(frame));
-    if (!*goes_on) return frame.run.Spend(work);
+    if (!*static_cast<const bool*>(frame.pointers[first_])) {
+      KASHI_RETURN_IF_ERROR(Leave(is_swapped, frame));
+      return frame.run.Spend(work);
+    }
     if (max_iterations >= 0 && iteration >= max_iterations) return frame.run.LoopIsTooLong(loop_);
     KASHI_RETURN_IF_ERROR(body_.Run(frame));
+    if (swaps_.empty()) continue;
+    is_swapped = !is_swapped;
+    Place(is_swapped, frame);
   }
 }
 

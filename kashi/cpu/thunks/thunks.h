@@ -13,36 +13,24 @@
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape.h"
-#include "kashi/cpu/kernel_step.h"
-#include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/thunks/thunk.h"
+#include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/matrix_product.h"
 
 namespace kashi::internal {
 
-// Operands, then results. An updated operand is in the memory of result 0 already.
-class KernelThunk : public Thunk {
+// A kernel or a native loop. The arrays of the operands, then those of the results.
+class StepThunk : public Thunk {
  public:
-  KernelThunk(const KernelStep& step, int64_t first, int64_t operand_count)
+  StepThunk(const MemoryStep& step, int64_t first, int64_t operand_count)
       : step_(step), operands_(first), results_(first + operand_count) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
-  const KernelStep& step_;
+  const MemoryStep& step_;
   int64_t operands_, results_;
-};
-
-// The elements of the state. Those that the loop writes are in memory that it may write to.
-class NativeLoopThunk : public Thunk {
- public:
-  NativeLoopThunk(const NativeLoopStep& step, int64_t first) : step_(step), first_(first) {}
-  absl::Status Run(const ThunkFrame& frame) const override;
-
- private:
-  const NativeLoopStep& step_;
-  int64_t first_;
 };
 
 // One elementwise operation, by the evaluator's function. Operands, then the result. An operand has the elements of the
@@ -148,7 +136,7 @@ class DynamicSliceThunk : public Thunk {
   int64_t first_;
 };
 
-// dynamic-update-slice: update, start indices, result. The result's memory has the elements to update.
+// dynamic-update-slice: operand, update, start indices, result. The result's memory has the elements to update.
 class UpdateSliceThunk : public Thunk {
  public:
   UpdateSliceThunk(const HloInstruction& slice, int64_t first)
@@ -160,18 +148,32 @@ class UpdateSliceThunk : public Thunk {
   int64_t first_;
 };
 
-// Any other operation, by the evaluator or by a compiled step (null: none): it makes a result of its own, which is
-// copied. The arrays of the operands, then those of the result.
+// Any other operation, by the evaluator or by a compiled step: it gets the memory of the results, and what it puts
+// elsewhere is copied. The arrays of the operands, then those of the results.
 class EvaluatorThunk : public Thunk {
  public:
-  EvaluatorThunk(const HloInstruction& instruction, const CompiledStep* compiled, int64_t first);
+  // updated: the operand whose elements are in the memory of result 0, to be updated there; kNone: none. The step may
+  // be that of several thunks.
+  static constexpr int64_t kNone = -1;
+  EvaluatorThunk(std::shared_ptr<const ComputationPlanStep> step, int64_t first, int64_t updated);
   absl::Status Run(const ThunkFrame& frame) const override;
   // The run compares it, if it is compiled.
   bool is_comparable() const override { return false; }
 
  private:
-  ComputationPlanStep step_;
-  int64_t first_;
+  std::shared_ptr<const ComputationPlanStep> step_;
+  int64_t first_, results_;
+  int64_t updated_;
+  bool takes_memory_;  // for its results
+};
+
+// Two buffers of a loop that change places after each iteration (BufferStep::swaps): all pointers to them do, of the
+// loop's thunks and of their leaves.
+struct BufferSwap {
+  std::vector<int64_t> to_from, to_to;  // numbers of pointers to buffer `from`, and to buffer `to`
+  std::vector<int64_t> leaves_from, leaves_to;
+  int64_t own;  // the number of a pointer to `from`, and then one to `to`, that do not change
+  int64_t bytes;
 };
 
 // The value of the condition.
@@ -179,20 +181,27 @@ class WhileThunk : public Thunk {
  public:
   // packed: what is packed once for all iterations.
   WhileThunk(const HloInstruction& loop, ThunkSequence condition, ThunkSequence body, int64_t first,
-             std::vector<int> packed)
+             std::vector<int> packed, std::vector<BufferSwap> swaps)
       : loop_(loop),
         condition_(std::move(condition)),
         body_(std::move(body)),
         first_(first),
-        packed_(std::move(packed)) {}
+        packed_(std::move(packed)),
+        swaps_(std::move(swaps)) {}
   absl::Status Run(const ThunkFrame& frame) const override;
   bool is_comparable() const override { return false; }
 
  private:
+  // Points to the buffers in each other's place, or in their own.
+  void Place(bool is_swapped, const ThunkFrame& frame) const;
+  // At the end of the loop: the state is in the buffers where others expect it.
+  absl::Status Leave(bool is_swapped, const ThunkFrame& frame) const;
+
   const HloInstruction& loop_;
   ThunkSequence condition_, body_;
   int64_t first_;
   std::vector<int> packed_;
+  std::vector<BufferSwap> swaps_;
 };
 
 // The predicate or the index of the branch.

@@ -18,8 +18,8 @@
 //
 // Nothing here knows how instructions run. Whoever runs them decides again, from its own references, whether a buffer
 // may be written, so an order that misses a use costs a copy and no wrong result.
-#ifndef KASHI_EVALUATOR_IN_PLACE_ORDER_H_
-#define KASHI_EVALUATOR_IN_PLACE_ORDER_H_
+#ifndef KASHI_BUFFERS_IN_PLACE_ORDER_H_
+#define KASHI_BUFFERS_IN_PLACE_ORDER_H_
 
 #include <cstdint>
 #include <string>
@@ -64,4 +64,4 @@ InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, c
 
 }  // namespace kashi::internal
 
-#endif  // KASHI_EVALUATOR_IN_PLACE_ORDER_H_
+#endif  // KASHI_BUFFERS_IN_PLACE_ORDER_H_

@@ -1,4 +1,4 @@
-#include "kashi/evaluator/in_place_order.h"
+#include "kashi/buffers/in_place_order.h"
 
 #include <memory>
 #include <random>
@@ -10,7 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/text/hlo_parser.h"
 
 namespace kashi::internal {
 namespace {

@@ -1,4 +1,4 @@
-#include "kashi/devices/transfer_order.h"
+#include "kashi/buffers/transfer_order.h"
 
 #include <array>
 #include <optional>

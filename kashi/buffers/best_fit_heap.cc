@@ -1,4 +1,4 @@
-#include "kashi/analysis/best_fit_heap.h"
+#include "kashi/buffers/best_fit_heap.h"
 
 #include <algorithm>
 #include <tuple>

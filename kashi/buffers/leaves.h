@@ -1,6 +1,6 @@
 // The arrays of a value, with all tuples taken apart: leaf 0, 1, … of its shape in order.
-#ifndef KASHI_CPU_THUNKS_LEAVES_H_
-#define KASHI_CPU_THUNKS_LEAVES_H_
+#ifndef KASHI_BUFFERS_LEAVES_H_
+#define KASHI_BUFFERS_LEAVES_H_
 
 #include <cstdint>
 #include <optional>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "kashi/array/shape.h"
-#include "kashi/evaluator/computation_plan.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -23,17 +23,26 @@ int64_t LeavesBefore(const Shape& tuple, int64_t i);
 // The bytes of each leaf; nothing if one is no array, or has a dynamic size.
 std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape);
 
-// Whether a step always has the leaves of its instruction's shape, unless it calls a computation: then the emitter of
-// thunks compares the shapes itself.
-bool HasFixedLeaves(const ComputationPlanStep& step);
-
 // Whether the instruction only gives its operand another shape or name: its elements stay as they are.
 bool KeepsElements(const HloInstruction& instruction);
 
-// Which leaf of the root a leaf of an instruction becomes. Leaves that become none are missing; of one that becomes
-// several, it is the first.
+// A leaf of an instruction's value.
+struct LeafOf {
+  const HloInstruction* instruction;
+  int64_t leaf;
+};
+
+// The leaf of an operand that this one is, by tuples and by operations that keep elements; nothing: it is no operand's.
+std::optional<LeafOf> ForwardedFrom(const LeafOf& at);
+// Likewise, or the leaf of an operand that the instruction may update to make this one: by dynamic-update-slice,
+// scatter, loops or conditionals.
+std::optional<LeafOf> ForwardedOrUpdatedFrom(const LeafOf& at);
+
+// Which leaf of the root a leaf of an instruction becomes, where it goes from operand to result by `origin`. Leaves
+// that become none are missing; of one that becomes several, it is the first.
 using RootLeaves = absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, int64_t>;
-RootLeaves FindRootLeaves(const HloInstruction& root);
+using LeafOrigin = absl::FunctionRef<std::optional<LeafOf>(const LeafOf&)>;
+RootLeaves FindRootLeaves(const HloInstruction& root, LeafOrigin origin = ForwardedFrom);
 
 // The leaf of the computation's only parameter that leaf `leaf` of the root is, perhaps after updates that can be in
 // place: by dynamic-update-slice, scatter, loops or conditionals. -1: it is something else.
@@ -41,4 +50,4 @@ int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf);
 
 }  // namespace kashi::internal
 
-#endif  // KASHI_CPU_THUNKS_LEAVES_H_
+#endif  // KASHI_BUFFERS_LEAVES_H_

@@ -8,8 +8,8 @@
 //
 //   post-order:   dot   mul   all-reduce-start(mul)   all-reduce-done   add(dot, done)
 //   here:         mul   all-reduce-start(mul)   dot   all-reduce-done   add(dot, done)
-#ifndef KASHI_DEVICES_TRANSFER_ORDER_H_
-#define KASHI_DEVICES_TRANSFER_ORDER_H_
+#ifndef KASHI_BUFFERS_TRANSFER_ORDER_H_
+#define KASHI_BUFFERS_TRANSFER_ORDER_H_
 
 #include <vector>
 
@@ -24,4 +24,4 @@ std::vector<HloInstruction*> OrderForOverlap(const std::vector<HloInstruction*>&
 
 }  // namespace kashi::internal
 
-#endif  // KASHI_DEVICES_TRANSFER_ORDER_H_
+#endif  // KASHI_BUFFERS_TRANSFER_ORDER_H_

@@ -1,9 +1,9 @@
-#include "kashi/cpu/thunks/leaves.h"
+#include "kashi/buffers/leaves.h"
 
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/evaluator/in_place_order.h"
+#include "kashi/buffers/in_place_order.h"
 
 namespace kashi::internal {
 
@@ -37,16 +37,6 @@ std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape) {
   return std::vector<int64_t>{bytes};
 }
 
-bool HasFixedLeaves(const ComputationPlanStep& step) {
-  const HloInstruction& instruction = *step.instruction;
-  if (!step.refusal.ok() || step.has_dynamic_sizes || step.converts_operands) return false;
-  if (instruction.HasControlDependencies() || !LeafBytes(instruction.shape()).has_value()) return false;
-  const bool is_call = instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kWhile ||
-                       instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kFusion ||
-                       instruction.opcode() == HloOpcode::kCall;
-  return is_call || !step.may_differ_from_shape;
-}
-
 bool KeepsElements(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kOptimizationBarrier) {
     return ShapeUtil::Compatible(instruction.shape(), instruction.operand(0)->shape());
@@ -56,15 +46,6 @@ bool KeepsElements(const HloInstruction& instruction) {
          instruction.shape().element_type() == instruction.operand(0)->shape().element_type();
 }
 
-namespace {
-
-// A leaf of an instruction's value.
-struct LeafOf {
-  const HloInstruction* instruction;
-  int64_t leaf;
-};
-
-// The leaf of an operand that this one is, by tuples and by operations that keep elements; nothing: it is no operand's.
 std::optional<LeafOf> ForwardedFrom(const LeafOf& at) {
   const HloInstruction& x = *at.instruction;
   if (KeepsElements(x)) return LeafOf{x.operand(0), at.leaf};
@@ -76,6 +57,8 @@ std::optional<LeafOf> ForwardedFrom(const LeafOf& at) {
   for (; leaf >= LeafCount(x.operand(element)->shape()); ++element) leaf -= LeafCount(x.operand(element)->shape());
   return LeafOf{x.operand(element), leaf};
 }
+
+namespace {
 
 // The leaf of an operand that the instruction may update to make this one.
 std::optional<LeafOf> UpdatedFrom(const LeafOf& at) {
@@ -91,23 +74,25 @@ std::optional<LeafOf> UpdatedFrom(const LeafOf& at) {
 
 }  // namespace
 
+std::optional<LeafOf> ForwardedOrUpdatedFrom(const LeafOf& at) {
+  std::optional<LeafOf> from = ForwardedFrom(at);
+  if (!from.has_value()) from = UpdatedFrom(at);
+  // The shapes of loops and branches need not fit those of their operands.
+  return from.has_value() && from->leaf < LeafCount(from->instruction->shape()) ? from : std::nullopt;
+}
+
 int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf) {
   std::optional<LeafOf> at = LeafOf{computation.root_instruction(), leaf};
-  while (at.has_value() && at->instruction->opcode() != HloOpcode::kParameter) {
-    const std::optional<LeafOf> forwarded = ForwardedFrom(*at);
-    at = forwarded.has_value() ? forwarded : UpdatedFrom(*at);
-    // The shapes of loops and branches need not fit those of their operands.
-    if (at.has_value() && at->leaf >= LeafCount(at->instruction->shape())) return -1;
-  }
+  while (at.has_value() && at->instruction->opcode() != HloOpcode::kParameter) at = ForwardedOrUpdatedFrom(*at);
   return at.has_value() ? at->leaf : -1;
 }
 
-RootLeaves FindRootLeaves(const HloInstruction& root) {
+RootLeaves FindRootLeaves(const HloInstruction& root, LeafOrigin origin) {
   RootLeaves found;
   const int64_t count = LeafCount(root.shape());
   for (int64_t i = 0; i < count; ++i) {
     std::optional<LeafOf> at = LeafOf{&root, i};
-    while (at.has_value() && found.try_emplace({at->instruction, at->leaf}, i).second) at = ForwardedFrom(*at);
+    while (at.has_value() && found.try_emplace({at->instruction, at->leaf}, i).second) at = origin(*at);
   }
   return found;
 }

@@ -8,8 +8,8 @@
 //   time ->   aaaaaaaa            a  offset 0        c lives while a and b do,
 //             bbbb  ddd           b  offset 64       d takes the gap that b leaves
 //               cccccccc          c  offset 128
-#ifndef KASHI_ANALYSIS_BEST_FIT_HEAP_H_
-#define KASHI_ANALYSIS_BEST_FIT_HEAP_H_
+#ifndef KASHI_BUFFERS_BEST_FIT_HEAP_H_
+#define KASHI_BUFFERS_BEST_FIT_HEAP_H_
 
 #include <cstdint>
 #include <vector>
@@ -41,4 +41,4 @@ absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> interva
 
 }  // namespace kashi::internal
 
-#endif  // KASHI_ANALYSIS_BEST_FIT_HEAP_H_
+#endif  // KASHI_BUFFERS_BEST_FIT_HEAP_H_

@@ -1,4 +1,4 @@
-#include "kashi/evaluator/in_place_order.h"
+#include "kashi/buffers/in_place_order.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,320 @@
+#include "kashi/buffers/buffer_assigner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/buffers/leaves.h"
+
+namespace kashi::internal {
+namespace {
+
+// Whether a result that is made element by element fits the array of an operand. One of other sizes is read elsewhere,
+// even if it has as many bytes.
+bool CanReplace(const HloInstruction& operand, const HloInstruction& result) {
+  return operand.shape().IsArray() && result.shape().IsArray() &&
+         operand.shape().dimensions() == result.shape().dimensions() &&
+         LeafBytes(operand.shape()) == LeafBytes(result.shape());
+}
+
+}  // namespace
+
+std::optional<BufferAssignment> BufferAssigner::Assign(const HloComputation& computation) {
+  std::vector<Leaves> arguments;
+  for (const HloInstruction* parameter : computation.parameter_instructions()) {
+    if (!AddArguments(parameter->shape(), &arguments)) return std::nullopt;
+  }
+  if (!AddResults(computation.root_instruction()->shape())) return std::nullopt;
+  const std::optional<Leaves> leaves = AssignSteps(computation, arguments, assignment_.results, &assignment_.steps);
+  return leaves.has_value() ? Finish(*leaves) : std::nullopt;
+}
+
+std::optional<BufferAssignment> BufferAssigner::Assign(const HloInstruction& loop) {
+  std::vector<Leaves> arguments;
+  if (!AddArguments(loop.operand(0)->shape(), &arguments) || !AddResults(loop.shape())) return std::nullopt;
+  pool_.Hold(arguments[0]);
+  TurnOf turn = {loop, arguments, {true}, assignment_.results, {}};
+  const std::optional<Leaves> leaves = AssignWhile(*this, &turn);
+  if (!leaves.has_value()) return std::nullopt;
+  assignment_.steps.push_back(std::move(turn.step));
+  return Finish(*leaves);
+}
+
+bool BufferAssigner::AddArguments(const Shape& shape, std::vector<Leaves>* arguments) {
+  const std::optional<std::vector<int64_t>> bytes = LeafBytes(shape);
+  if (!bytes.has_value()) return false;
+  arguments->emplace_back();
+  for (int64_t size : *bytes) {
+    arguments->back().push_back(pool_.Add(Home::kArgument, assignment_.argument_count++, size));
+  }
+  return true;
+}
+
+bool BufferAssigner::AddResults(const Shape& shape) {
+  const std::optional<std::vector<int64_t>> bytes = LeafBytes(shape);
+  if (!bytes.has_value()) return false;
+  assignment_.result_shape = shape;
+  ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex&) {
+    const size_t number = assignment_.results.size();
+    assignment_.results.push_back(pool_.Add(Home::kResult, static_cast<int64_t>(number), (*bytes)[number],
+                                            primitive_util::ByteWidth(leaf.element_type())));
+  });
+  return true;
+}
+
+std::optional<Leaves> BufferAssigner::AssignWithin(const HloComputation& computation,
+                                                   absl::Span<const Leaves> arguments, const Leaves& wanted,
+                                                   BufferSequence* steps) {
+  ++depth_;
+  std::optional<Leaves> leaves = AssignSteps(computation, arguments, wanted, steps);
+  --depth_;
+  return leaves;
+}
+
+std::optional<Leaves> BufferAssigner::AssignSteps(const HloComputation& computation, absl::Span<const Leaves> arguments,
+                                                  const Leaves& wanted, BufferSequence* steps) {
+  const absl::StatusOr<LinearSchedule> schedule = MakeLinearSchedule(computation);
+  if (!schedule.ok()) return std::nullopt;
+  const RootLeaves root_leaves =
+      FindRootLeaves(*computation.root_instruction(), [this](const LeafOf& at) { return MadeFrom(at); });
+  std::vector<Leaves> values(schedule->steps.size());
+  for (size_t i = 0; i < schedule->steps.size(); ++i) {
+    const ScheduledInstruction& scheduled = schedule->steps[i];
+    TurnOf turn = {*scheduled.instruction, {}, {}, {}, {}};
+    for (const ScheduledInstruction::Operand& operand : scheduled.operands) {
+      turn.operands.push_back(values[operand.step]);
+      turn.is_last_use.push_back(operand.is_last_use);
+    }
+    const int64_t leaf_count = LeafCount(turn.instruction.shape());
+    for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
+      const auto found = root_leaves.find({&turn.instruction, leaf});
+      turn.wanted.push_back(found == root_leaves.end() ? kNoBuffer : wanted[found->second]);
+    }
+    if (turn.instruction.opcode() == HloOpcode::kParameter) {
+      values[i] = Held(arguments[turn.instruction.parameter_number()]);
+    } else {
+      if (status_ = check_stopped_(); !status_.ok()) return std::nullopt;
+      std::optional<Leaves> leaves = AssignStep(&turn);
+      if (!leaves.has_value()) return std::nullopt;
+      values[i] = *std::move(leaves);
+      if (turn.step.kind != BufferStep::Kind::kMoves || !turn.step.moves.empty()) {
+        steps->push_back(std::move(turn.step));
+      }
+    }
+    for (const ScheduledInstruction::Operand& operand : scheduled.operands) {
+      if (operand.is_last_use) pool_.Release(values[operand.step]);
+    }
+  }
+  return values[schedule->root];
+}
+
+std::optional<Leaves> BufferAssigner::AssignStep(TurnOf* turn) {
+  const HloInstruction& instruction = turn->instruction;
+  turn->step.instruction = &instruction;
+  if (!LeafBytes(instruction.shape()).has_value()) return std::nullopt;
+  switch (instruction.opcode()) {
+    case HloOpcode::kTuple: {
+      Leaves leaves;
+      for (const Leaves& operand : turn->operands) leaves.insert(leaves.end(), operand.begin(), operand.end());
+      return Held(std::move(leaves));
+    }
+    case HloOpcode::kGetTupleElement: {
+      const auto begin =
+          turn->operands[0].begin() + LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
+      return Held(Leaves(begin, begin + LeafCount(instruction.shape())));
+    }
+    case HloOpcode::kConstant:
+      return AssignConstant(instruction);
+    default:
+      break;
+  }
+  if (KeepsElements(instruction)) return Held(turn->operands[0]);
+  const bool is_while = instruction.opcode() == HloOpcode::kWhile;
+  if ((is_while || instruction.opcode() == HloOpcode::kConditional) && !rules_.IsOneStep(instruction)) {
+    return is_while ? AssignWhile(*this, turn) : AssignConditional(*this, turn);
+  }
+  return AssignInstruction(turn);
+}
+
+std::optional<Leaves> BufferAssigner::AssignInstruction(TurnOf* turn) {
+  const MemoryUse use = rules_.UseOf(turn->instruction);
+  if (use.kind == MemoryUse::Kind::kUnknown) return std::nullopt;
+  if (use.kind == MemoryUse::Kind::kOperand) return Held(turn->operands[0]);
+  Leaves results;
+  switch (use.kind) {
+    case MemoryUse::Kind::kElementwise:
+      results = TakeElementwiseResult(*turn);
+      break;
+    case MemoryUse::Kind::kUpdate:
+      results = TakeUpdated(use, turn);
+      break;
+    case MemoryUse::Kind::kState:
+      results = TakeState(use, turn);
+      break;
+    default:
+      results = TakeResults(*turn);
+  }
+  turn->step.kind = BufferStep::Kind::kInstruction;
+  turn->step.operands = turn->operands;
+  turn->step.results = results;
+  return results;
+}
+
+Leaves BufferAssigner::Held(Leaves leaves) {
+  pool_.Hold(leaves);
+  return leaves;
+}
+
+std::optional<Leaves> BufferAssigner::AssignConstant(const HloInstruction& constant) {
+  if (!constant.shape().IsArray()) return std::nullopt;
+  const int64_t number = static_cast<int64_t>(assignment_.constants.size());
+  assignment_.constants.push_back(&constant);
+  return Held({pool_.Add(Home::kConstant, number, LeafBytes(constant.shape())->front())});
+}
+
+Leaves BufferAssigner::TakeResults(const TurnOf& turn) {
+  Leaves leaves;
+  const std::vector<int64_t> bytes = *LeafBytes(turn.instruction.shape());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    leaves.push_back(pool_.Take(turn.wanted[i], bytes[i], &turn.instruction));
+  }
+  return leaves;
+}
+
+// The leaf of an operand that is best made where this one is wanted: the instruction hands it on, updates it, or may
+// replace it, element by element, and nothing else uses it.
+std::optional<LeafOf> BufferAssigner::MadeFrom(const LeafOf& at) const {
+  if (const std::optional<LeafOf> from = ForwardedOrUpdatedFrom(at); from.has_value()) return from;
+  const HloInstruction& x = *at.instruction;
+  if (x.operand_count() == 0 || x.opcode() == HloOpcode::kWhile || x.opcode() == HloOpcode::kConditional ||
+      rules_.UseOf(x).kind != MemoryUse::Kind::kElementwise) {
+    return std::nullopt;
+  }
+  for (const HloInstruction* operand : x.operands()) {
+    if (operand->user_count() == 1 && CanReplace(*operand, x)) return LeafOf{operand, 0};
+  }
+  return std::nullopt;
+}
+
+// An operand that is used for the last time, and whose array the result may replace; kNoBuffer: none. The wanted one if
+// possible.
+int BufferAssigner::ReplaceableOperand(const TurnOf& turn) const {
+  int found = kNoBuffer;
+  for (size_t i = 0; i < turn.operands.size(); ++i) {
+    if (!CanReplace(*turn.instruction.operand(static_cast<int64_t>(i)), turn.instruction)) continue;
+    const int buffer = turn.operands[i][0];
+    if (!turn.is_last_use[i] || !pool_.IsLastHolder(buffer)) continue;
+    if (found == kNoBuffer || buffer == turn.wanted[0]) found = buffer;
+  }
+  return found;
+}
+
+Leaves BufferAssigner::TakeElementwiseResult(const TurnOf& turn) {
+  const int64_t bytes = LeafBytes(turn.instruction.shape())->front();
+  const int wanted = turn.wanted[0];
+  const bool is_wanted_free = wanted != kNoBuffer && pool_.holders(wanted) == 0;
+  const int replaced = is_wanted_free ? kNoBuffer : ReplaceableOperand(turn);
+  if (replaced == kNoBuffer) return {pool_.Take(wanted, bytes, &turn.instruction)};
+  return Held({replaced});
+}
+
+Leaves BufferAssigner::TakeUpdated(const MemoryUse& use, TurnOf* turn) {
+  const int updated = turn->operands[use.updated][0];
+  if (use.is_in_place) return {TakeWritable(updated, turn->is_last_use[use.updated], turn->wanted[0], turn)};
+  const int result = pool_.Take(turn->wanted[0], pool_.bytes(updated), &turn->instruction);
+  turn->step.moves.push_back({updated, result});
+  return {result};
+}
+
+Leaves BufferAssigner::TakeState(const MemoryUse& use, TurnOf* turn) {
+  Leaves state;
+  for (size_t i = 0; i < use.is_written.size(); ++i) {
+    const int initial = turn->operands[0][i];
+    state.push_back(use.is_written[i] ? TakeWritable(initial, turn->is_last_use[0], turn->wanted[i], turn)
+                                      : Held({initial}).front());
+  }
+  return state;
+}
+
+int BufferAssigner::TakeWritable(int from, bool is_last_use, int wanted, TurnOf* turn) {
+  if (is_last_use && pool_.IsLastHolder(from)) {
+    pool_.Hold(from);
+    return from;
+  }
+  const bool is_fresh = wanted != kNoBuffer && !pool_.is_written(wanted) && depth_ == 0;
+  const int to = pool_.Take(wanted, pool_.bytes(from), &turn->instruction);
+  const bool is_given_away = is_last_use && pool_.holders(from) == 1 && pool_[from].home == Home::kArgument;
+  if (is_fresh && is_given_away && pool_[to].home == Home::kResult) {
+    assignment_.updates.push_back({pool_[from].number, pool_[to].number});
+    pool_.CloseResult(to);
+  } else {
+    turn->step.moves.push_back({from, to});
+  }
+  return to;
+}
+
+void BufferAssigner::MoveAtEnd(const Leaves& from, const Leaves& to, BufferSequence* steps) {
+  BufferStep end;
+  Leaves sources = from, saved;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[i] || !absl::c_linear_search(to, from[i])) continue;
+    const int64_t at = absl::c_find(to, from[i]) - to.begin();
+    if (from[at] == to[at]) continue;  // it is not overwritten
+    sources[i] = pool_.Take(kNoBuffer, pool_.bytes(from[i]), /*maker=*/nullptr);
+    saved.push_back(sources[i]);
+    end.moves.push_back({from[i], sources[i]});
+  }
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (sources[i] == to[i]) continue;
+    pool_.MarkWritten(to[i], /*maker=*/nullptr);
+    end.moves.push_back({sources[i], to[i]});
+  }
+  pool_.Release(saved);
+  if (!end.moves.empty()) steps->push_back(std::move(end));
+}
+
+std::optional<BufferAssignment> BufferAssigner::Finish(const Leaves& leaves) {
+  const Leaves own = assignment_.results;
+  Leaves from, to;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Home home = pool_[leaves[i]].home;
+    if (home == Home::kArgument || home == Home::kConstant) {
+      assignment_.results[i] = leaves[i];
+      // Its own memory may have served before.
+      pool_.CloseResult(own[i]);
+      if (pool_.is_written(own[i])) pool_.MoveToArena(own[i]);
+      const auto is_updated = [i](const auto& update) { return update.result == static_cast<int64_t>(i); };
+      if (absl::c_any_of(assignment_.updates, is_updated)) return std::nullopt;
+    } else {
+      from.push_back(leaves[i]);
+      to.push_back(own[i]);
+    }
+  }
+  MoveAtEnd(from, to, &assignment_.steps);
+  std::optional<BufferPool::Placed> placed = std::move(pool_).Place();
+  if (!placed.has_value()) return std::nullopt;
+  assignment_.buffers = std::move(placed->buffers);
+  assignment_.arena_bytes = placed->arena_bytes;
+  return std::move(assignment_);
+}
+
+absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloComputation& computation,
+                                                              const MemoryRules& rules, StopFunction check_stopped) {
+  BufferAssigner assigner(rules, check_stopped);
+  std::optional<BufferAssignment> assignment = assigner.Assign(computation);
+  if (!assigner.status().ok()) return assigner.status();
+  return assignment;
+}
+
+absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloInstruction& loop, const MemoryRules& rules,
+                                                              StopFunction check_stopped) {
+  BufferAssigner assigner(rules, check_stopped);
+  std::optional<BufferAssignment> assignment = assigner.Assign(loop);
+  if (!assigner.status().ok()) return assigner.status();
+  return assignment;
+}
+
+}  // namespace kashi::internal

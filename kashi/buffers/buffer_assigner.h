@@ -1,0 +1,87 @@
+// Makes a BufferAssignment: goes through the steps in order, and counts who holds each buffer.
+//
+// `wanted` says where an array should be: where the result of the computation, or the next state of a loop, is
+// expected. A step gets its result there if nothing holds that buffer at the time; otherwise the array moves there at
+// the end.
+#ifndef KASHI_BUFFERS_BUFFER_ASSIGNER_H_
+#define KASHI_BUFFERS_BUFFER_ASSIGNER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "kashi/base/work_meter.h"
+#include "kashi/buffers/buffer_assignment.h"
+#include "kashi/buffers/buffer_pool.h"
+#include "kashi/buffers/leaves.h"
+#include "kashi/buffers/linear_schedule.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+// An instruction in its turn.
+struct TurnOf {
+  const HloInstruction& instruction;
+  std::vector<Leaves> operands;
+  std::vector<bool> is_last_use;  // of each operand's value
+  Leaves wanted;                  // for each array of the result
+  BufferStep step;                // what runs
+};
+
+class BufferAssigner {
+ public:
+  BufferAssigner(const MemoryRules& rules, StopFunction check_stopped) : rules_(rules), check_stopped_(check_stopped) {}
+
+  // Nullopt: the sizes are not known, see AssignBuffers; or status() is an error.
+  std::optional<BufferAssignment> Assign(const HloComputation& computation);
+  std::optional<BufferAssignment> Assign(const HloInstruction& loop);
+  // Why it was stopped.
+  const absl::Status& status() const { return status_; }
+
+  // ---- For control flow (buffer_assigner_control_flow.cc).
+
+  BufferPool& pool() { return pool_; }
+  // The steps of a computation within another one. Its arguments are held by the caller; its result is held for the
+  // caller.
+  std::optional<Leaves> AssignWithin(const HloComputation& computation, absl::Span<const Leaves> arguments,
+                                     const Leaves& wanted, BufferSequence* steps);
+  // Memory that may be written, with the elements of `from` in it: `from` itself, or a copy, in `wanted` if it is free.
+  int TakeWritable(int from, bool is_last_use, int wanted, TurnOf* turn);
+  // to[i] = from[i] for all i at once, behind the steps. The holders are those of `from` and stay.
+  void MoveAtEnd(const Leaves& from, const Leaves& to, BufferSequence* steps);
+
+ private:
+  bool AddArguments(const Shape& shape, std::vector<Leaves>* arguments);
+  bool AddResults(const Shape& shape);
+  std::optional<Leaves> AssignSteps(const HloComputation& computation, absl::Span<const Leaves> arguments,
+                                    const Leaves& wanted, BufferSequence* steps);
+  std::optional<Leaves> AssignStep(TurnOf* turn);
+  std::optional<Leaves> AssignInstruction(TurnOf* turn);
+  std::optional<Leaves> AssignConstant(const HloInstruction& constant);
+  Leaves Held(Leaves leaves);
+  Leaves TakeResults(const TurnOf& turn);
+  Leaves TakeElementwiseResult(const TurnOf& turn);
+  std::optional<LeafOf> MadeFrom(const LeafOf& at) const;
+  int ReplaceableOperand(const TurnOf& turn) const;
+  Leaves TakeUpdated(const MemoryUse& use, TurnOf* turn);
+  Leaves TakeState(const MemoryUse& use, TurnOf* turn);
+  std::optional<BufferAssignment> Finish(const Leaves& leaves);
+
+  const MemoryRules& rules_;
+  StopFunction check_stopped_;
+  absl::Status status_;
+  BufferAssignment assignment_;
+  BufferPool pool_;
+  int depth_ = 0;  // of the loops and branches around
+};
+
+// The steps of a while and of a conditional, in turn->step. Nullopt as in BufferAssigner::Assign.
+std::optional<Leaves> AssignWhile(BufferAssigner& assigner, TurnOf* turn);
+std::optional<Leaves> AssignConditional(BufferAssigner& assigner, TurnOf* turn);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_BUFFERS_BUFFER_ASSIGNER_H_

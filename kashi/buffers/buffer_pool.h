@@ -1,0 +1,85 @@
+// The buffers of an assignment while it is made: who holds them, and from when to when.
+#ifndef KASHI_BUFFERS_BUFFER_POOL_H_
+#define KASHI_BUFFERS_BUFFER_POOL_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kashi/buffers/buffer_assignment.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+class BufferPool {
+ public:
+  // Of an argument, a result or a constant. Results stay when nothing holds them. alignment: of a result, to the bytes
+  // of its elements.
+  int Add(Home home, int64_t number, int64_t bytes, int64_t alignment = 1);
+  // A buffer that one value holds: `wanted` if nobody holds it, otherwise a new one in the arena.
+  int Take(int wanted, int64_t bytes, const HloInstruction* maker);
+
+  void Hold(int buffer) { ++slots_[buffer].holders; }
+  void Hold(const Leaves& leaves);
+  void Release(const Leaves& leaves);
+
+  // The values that hold it.
+  int holders(int buffer) const { return slots_[buffer].holders; }
+  void set_holders(int buffer, int holders) { slots_[buffer].holders = holders; }
+  // Whether it stays when nobody holds it: the state of a loop, or a result.
+  bool is_pinned(int buffer) const { return slots_[buffer].is_pinned; }
+  // Returns whether it was.
+  bool SetPinned(int buffer, bool is_pinned) { return std::exchange(slots_[buffer].is_pinned, is_pinned); }
+  // Whether it has had a value.
+  bool is_written(int buffer) const { return slots_[buffer].is_written; }
+  void MarkWritten(int buffer, const HloInstruction* maker);
+
+  // The first of n times that no buffer begins at.
+  int32_t ReserveTimes(int64_t n) { return std::exchange(clock_, clock_ + static_cast<int32_t>(n)) + 1; }
+  // The buffer is in use from this time on, until now.
+  void ExtendFrom(int32_t first, int buffer) {
+    buffers_[buffer].first = first;
+    buffers_[buffer].last = ++clock_;
+  }
+
+  const Buffer& operator[](int buffer) const { return buffers_[buffer]; }
+  int64_t bytes(int buffer) const { return buffers_[buffer].bytes; }
+  bool MayBeWritten(int buffer) const {
+    return buffers_[buffer].home == Home::kArena || buffers_[buffer].home == Home::kResult;
+  }
+  // Whether a value may overwrite the array that is the last use of this buffer.
+  bool IsLastHolder(int buffer) const { return holders(buffer) == 1 && MayBeWritten(buffer); }
+
+  // A result that is another value at the end: its memory was of use, and is the arena's.
+  void MoveToArena(int buffer) { buffers_[buffer].home = Home::kArena; }
+  // A result that is another value at the end, or that begins as an argument: nothing else may lie there.
+  void CloseResult(int buffer) { slots_[buffer].is_free_before = false; }
+  // Places all buffers of the arena: in results that have no value yet, or else in one block. Nullopt if
+  // there are too many (best_fit_heap.h).
+  struct Placed {
+    std::vector<Buffer> buffers;
+    int64_t arena_bytes;
+  };
+  std::optional<Placed> Place() &&;
+
+ private:
+  void PlaceInResults(int32_t end);
+
+  struct Slot {
+    int holders = 0;
+    bool is_pinned = false;
+    bool is_written = false;
+    bool is_freed = false;
+    bool is_free_before = false;  // a result whose memory is free before its first value
+    int64_t alignment = 1;        // of a result
+  };
+
+  std::vector<Buffer> buffers_;
+  std::vector<Slot> slots_;  // of the buffers
+  int32_t clock_ = 0;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_BUFFERS_BUFFER_POOL_H_

@@ -1,0 +1,49 @@
+// Which kind of thunk runs an instruction, and so how it uses memory. The first kind that can run it does.
+#ifndef KASHI_CPU_THUNKS_THUNK_KINDS_H_
+#define KASHI_CPU_THUNKS_THUNK_KINDS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "kashi/buffers/buffer_assignment.h"
+#include "kashi/evaluator/compiled_step.h"
+#include "kashi/evaluator/computation_plan.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+// The compiled step of an instruction; null: none.
+using FindStep = absl::FunctionRef<const CompiledStep*(const HloInstruction& instruction)>;
+
+enum class ThunkKind {
+  kStep,          // a kernel or a native loop
+  kDynamicSlice,  // of a few elements
+  kUpdateSlice,
+  kDot,       // of matrices as they lie
+  kElements,  // one elementwise operation on a small array
+  kEvaluator,
+};
+
+class ThunkKinds : public MemoryRules {
+ public:
+  // find_step must outlive this object.
+  explicit ThunkKinds(FindStep find_step) : find_step_(find_step) {}
+
+  MemoryUse UseOf(const HloInstruction& instruction) const override;
+  bool IsOneStep(const HloInstruction& control_flow) const override { return find_step_(control_flow) != nullptr; }
+
+  ThunkKind KindOf(const HloInstruction& instruction) const;
+  const CompiledStep* FindCompiled(const HloInstruction& instruction) const { return find_step_(instruction); }
+  // As the evaluator runs it. Made once.
+  const std::shared_ptr<const ComputationPlanStep>& StepOf(const HloInstruction& instruction) const;
+
+ private:
+  FindStep find_step_;
+  mutable absl::flat_hash_map<const HloInstruction*, std::shared_ptr<const ComputationPlanStep>> steps_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_THUNKS_THUNK_KINDS_H_
