@@ -212,7 +212,106 @@ class Values {
   std::vector<int32_t> numbers_;
 };
 
-// ---- What lies where.
+// ---- The block of temporaries.
+
+// Temporaries begin and end one after the other, as in XLA's heap simulator.
+class TemporaryHeap {
+ public:
+  TemporaryHeap(const Values& values, const ValuePositions& positions, const BufferGroups& groups,
+                absl::Span<const Buffer> buffers, absl::Span<const HostBufferAssignment::Place> places,
+                int64_t alignment, OperandSharing* sharing)
+      : values_(values),
+        positions_(positions),
+        groups_(groups),
+        buffers_(buffers),
+        places_(places),
+        alignment_(alignment),
+        sharing_(sharing) {}
+
+  // Values begin and end one after the other, also within a step.
+  absl::StatusOr<HeapLayout> Run() {
+    int32_t end = 0;
+    for (int32_t i = 0; i < values_.values().size(); ++i) {
+      if (!IsTemporary(values_.values()[i])) continue;
+      order_.push_back(i);
+      end = std::max(end, values_.values()[i].last + 1);
+    }
+    absl::c_sort(order_, [this](int32_t a, int32_t b) {
+      const HostValue &x = values_.values()[a], &y = values_.values()[b];
+      return std::make_tuple(x.first, x.last, a) < std::make_tuple(y.first, y.last, b);
+    });
+    freed_.resize(end);
+    for (int32_t number : order_) freed_[values_.values()[number].last].push_back(number);
+    interval_of_.assign(values_.values().size(), -1);
+    size_t next = 0;
+    for (int32_t step = 0; step < end; ++step) {
+      for (; next < order_.size() && values_.values()[order_[next]].first == step; ++next) Begin(order_[next], step);
+      for (int32_t number : freed_[step]) End(number);
+    }
+    return PlaceByBestFit(intervals_, alignment_);
+  }
+
+  // The temporaries by when they begin, and the interval of each in the heap.
+  const std::vector<int32_t>& order() const { return order_; }
+  int32_t IntervalOf(int32_t number) const { return interval_of_[number]; }
+
+ private:
+  bool IsTemporary(const HostValue& value) const {
+    return places_[values_.GroupOf(value)].owner == HostBufferAssignment::kTemporaries;
+  }
+  void Begin(int32_t number, int32_t step) {
+    const HostValue& value = values_.values()[number];
+    const int32_t group = values_.GroupOf(value);
+    int32_t shared = -1;
+    const auto [first, is_new] = first_of_group_.try_emplace(group, number);
+    if (!is_new) {
+      shared = interval_of_[first->second];
+    } else if (const std::optional<int32_t> operand = DyingOperand(value, step)) {
+      End(*operand);
+      auto& freed = freed_[step];
+      freed.erase(absl::c_find(freed, *operand));
+      shared = interval_of_[*operand];
+    }
+    interval_of_[number] = static_cast<int32_t>(intervals_.size());
+    const int64_t bytes = values_.NodeOf(value).bytes;
+    intervals_.push_back({bytes, bytes == 0 ? 0 : now_++, 0, shared, number});
+  }
+  void End(int32_t number) {
+    HeapInterval& interval = intervals_[interval_of_[number]];
+    if (interval.bytes != 0) interval.last = now_++;
+  }
+  // Over which the value can be written; both alone in their buffers.
+  std::optional<int32_t> DyingOperand(const HostValue& value, int32_t step) {
+    if (buffers_[values_.GroupOf(value)].values.size() != 1) return std::nullopt;
+    const HloInstruction& instruction = *values_.EntryOf(value).instruction;
+    if (instruction.opcode() == HloOpcode::kCopy) return std::nullopt;
+    for (const HloInstruction* operand : instruction.operands()) {
+      const int32_t number = values_.NumberOf(groups_.ValueOf(positions_.RangeOf(operand).first));
+      if (number < 0 || !IsTemporary(values_.values()[number])) continue;
+      const HostValue& candidate = values_.values()[number];
+      if (candidate.last != step || buffers_[values_.GroupOf(candidate)].values.size() != 1) continue;
+      if (!absl::c_linear_search(freed_[step], number)) continue;
+      if (sharing_->MayShare(values_.Part(candidate.position), values_.Part(value.position))) return number;
+    }
+    return std::nullopt;
+  }
+
+  const Values& values_;
+  const ValuePositions& positions_;
+  const BufferGroups& groups_;
+  const absl::Span<const Buffer> buffers_;                      // by group
+  const absl::Span<const HostBufferAssignment::Place> places_;  // by group
+  const int64_t alignment_;
+  OperandSharing* const sharing_;
+  std::vector<int32_t> order_;
+  int32_t now_ = 0;
+  std::vector<std::vector<int32_t>> freed_;  // values, by step
+  absl::flat_hash_map<int32_t, int32_t> first_of_group_;
+  std::vector<int32_t> interval_of_;  // by value
+  std::vector<HeapInterval> intervals_;
+};
+
+// ---- The place of each buffer.
 
 class Assigner {
  public:
@@ -238,7 +337,7 @@ class Assigner {
     for (int32_t group : order) {
       KASHI_RETURN_IF_ERROR(Assign(group));
     }
-    KASHI_RETURN_IF_ERROR(SimulateHeap());
+    KASHI_RETURN_IF_ERROR(PlaceInBlock());
     return std::move(result_);
   }
 
@@ -374,70 +473,6 @@ class Assigner {
 
   // ---- The block of temporaries.
 
-  bool IsTemporary(const HostValue& value) const {
-    return result_.places[values_.GroupOf(value)].owner == HostBufferAssignment::kTemporaries;
-  }
-  // Values begin and end one after the other, also within a step.
-  absl::Status SimulateHeap() {
-    std::vector<int32_t> order;
-    int32_t end = 0;
-    for (int32_t i = 0; i < values_.values().size(); ++i) {
-      if (!IsTemporary(values_.values()[i])) continue;
-      order.push_back(i);
-      end = std::max(end, values_.values()[i].last + 1);
-    }
-    absl::c_sort(order, [this](int32_t a, int32_t b) {
-      const HostValue &x = values_.values()[a], &y = values_.values()[b];
-      return std::make_tuple(x.first, x.last, a) < std::make_tuple(y.first, y.last, b);
-    });
-    freed_.resize(end);
-    for (int32_t number : order) freed_[values_.values()[number].last].push_back(number);
-    interval_of_.assign(values_.values().size(), -1);
-    size_t next = 0;
-    for (int32_t step = 0; step < end; ++step) {
-      for (; next < order.size() && values_.values()[order[next]].first == step; ++next) Begin(order[next], step);
-      for (int32_t number : freed_[step]) End(number);
-    }
-    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, PlaceByBestFit(intervals_, alignment_));
-    PlaceInBlock(order, heap);
-    return absl::OkStatus();
-  }
-  void Begin(int32_t number, int32_t step) {
-    const HostValue& value = values_.values()[number];
-    const int32_t group = values_.GroupOf(value);
-    int32_t shared = -1;
-    const auto [first, is_new] = first_of_group_.try_emplace(group, number);
-    if (!is_new) {
-      shared = interval_of_[first->second];
-    } else if (const std::optional<int32_t> operand = DyingOperand(value, step)) {
-      End(*operand);
-      auto& freed = freed_[step];
-      freed.erase(absl::c_find(freed, *operand));
-      shared = interval_of_[*operand];
-    }
-    interval_of_[number] = static_cast<int32_t>(intervals_.size());
-    const int64_t bytes = values_.NodeOf(value).bytes;
-    intervals_.push_back({bytes, bytes == 0 ? 0 : now_++, 0, shared, number});
-  }
-  void End(int32_t number) {
-    HeapInterval& interval = intervals_[interval_of_[number]];
-    if (interval.bytes != 0) interval.last = now_++;
-  }
-  // Over which the value can be written; both alone in their buffers.
-  std::optional<int32_t> DyingOperand(const HostValue& value, int32_t step) {
-    if (buffers_[values_.GroupOf(value)].values.size() != 1) return std::nullopt;
-    const HloInstruction& instruction = *values_.EntryOf(value).instruction;
-    if (instruction.opcode() == HloOpcode::kCopy) return std::nullopt;
-    for (const HloInstruction* operand : instruction.operands()) {
-      const int32_t number = values_.NumberOf(groups_.ValueOf(positions_.RangeOf(operand).first));
-      if (number < 0 || !IsTemporary(values_.values()[number])) continue;
-      const HostValue& candidate = values_.values()[number];
-      if (candidate.last != step || buffers_[values_.GroupOf(candidate)].values.size() != 1) continue;
-      if (!absl::c_linear_search(freed_[step], number)) continue;
-      if (sharing_.MayShare(values_.Part(candidate.position), values_.Part(value.position))) return number;
-    }
-    return std::nullopt;
-  }
   bool IsInBlock(int32_t owner) const {
     if (owner < 0) return owner == HostBufferAssignment::kTemporaries;
     const Buffer& buffer = buffers_[owner];
@@ -445,9 +480,11 @@ class Assigner {
   }
   // The tables of tuples that the caller does not see, and the heap, one after the other. Their order is what
   // std::partition leaves of the order in which they were made, before what lies in no memory of the program's.
-  void PlaceInBlock(const std::vector<int32_t>& order, const HeapLayout& heap) {
+  absl::Status PlaceInBlock() {
+    TemporaryHeap temporaries(values_, positions_, groups_, buffers_, result_.places, alignment_, &sharing_);
+    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, temporaries.Run());
     std::vector<int32_t> owners = std::move(owners_);
-    if (!order.empty()) owners.push_back(HostBufferAssignment::kTemporaries);
+    if (!temporaries.order().empty()) owners.push_back(HostBufferAssignment::kTemporaries);
     owners.resize(owners.size() + thread_local_count_, HostBufferAssignment::kNowhere);
     const auto block =
         std::partition(owners.begin(), owners.end(), [this](int32_t owner) { return !IsInBlock(owner); });
@@ -458,11 +495,13 @@ class Assigner {
         result_.temp_bytes = base + buffers_[*owner].bytes;
         continue;
       }
-      for (int32_t number : order) {
-        result_.places[values_.GroupOf(values_.values()[number])].offset = base + heap.offsets[interval_of_[number]];
+      for (int32_t number : temporaries.order()) {
+        result_.places[values_.GroupOf(values_.values()[number])].offset =
+            base + heap.offsets[temporaries.IntervalOf(number)];
       }
       result_.temp_bytes = base + heap.bytes;
     }
+    return absl::OkStatus();
   }
 
   const HloModule& module_;
@@ -478,11 +517,6 @@ class Assigner {
   std::vector<Allocation> allocations_;                  // in which others may lie
   absl::flat_hash_map<int32_t, int32_t> allocation_of_;  // by owner
   int64_t looks_ = kMaxPairLooks;
-  int32_t now_ = 0;
-  std::vector<std::vector<int32_t>> freed_;  // values, by step
-  absl::flat_hash_map<int32_t, int32_t> first_of_group_;
-  std::vector<int32_t> interval_of_;  // by value
-  std::vector<HeapInterval> intervals_;
 };
 
 }  // namespace
