@@ -20,8 +20,8 @@ constexpr const char* kTypes[] = {"pred", "s4",  "u4",   "s8",     "u8",       "
                                   "f64",  "c64", "c128", "f8e5m2", "f8e4m3fn", "f4e2m1fn",      "f32",
                                   "bf16", "f32", "s32",  "s2",     "u2",       "f8e4m3b11fnuz", "f8e3m4"};
 
-// Writes the text of a program: the choices that a seed makes, groups of devices, and collective operations, whole or in
-// two halves.
+// Writes the text of a program: the choices of a seed, groups of devices, and collective operations, whole or in two
+// halves.
 class CollectiveWriter {
  public:
   enum Mode { kReplica, kPartition, kBoth, kGlobal };
