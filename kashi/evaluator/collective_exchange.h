@@ -32,7 +32,7 @@ absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op);
 // Adds the name of the instruction and, if the run has only one device, what to do.
 absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
 
-// The value as other threads get it: nobody may write it. Copies arrays that are shared.
+// The value for other threads: no thread may write it. Copies arrays that are shared.
 absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
 
 // Gives these arrays to all members, and returns the arrays of all members, which must not be written. Copies arrays
@@ -40,8 +40,9 @@ absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values);
 
-// A collective operation in two halves: what the device gives, and what it makes of what it gets. Functions take the
-// operation as an argument, because an operation that another one ends outlives its evaluation.
+// A collective operation in two halves: the arrays that the device gives, and the function that makes its result from
+// the arrays that it receives. Functions take the operation as an argument, because an operation that another one ends
+// outlives its evaluation.
 struct CollectiveHalves {
   CollectiveGroup group;
   std::vector<Value> gives;

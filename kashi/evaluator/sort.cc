@@ -105,7 +105,7 @@ class Comparator {
 // By keys
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What a comparator compares: f of operand `operand`, f being the computation `key`, or nothing if that is null.
+// The values that a comparator compares: operand `operand`, through the computation `key` unless that is null.
 struct KeyOrder {
   int64_t operand;
   ComparisonDirection direction;
@@ -113,7 +113,7 @@ struct KeyOrder {
   std::unique_ptr<HloComputation> key;
 };
 
-// That of compare(y, x) where that of compare(x, y) is given.
+// The direction of compare(y, x), from the direction of compare(x, y).
 ComparisonDirection Flipped(ComparisonDirection direction) {
   switch (direction) {
     case ComparisonDirection::kGe:
@@ -139,8 +139,8 @@ bool TurnsEquals(ComparisonDirection direction) {
 
 constexpr size_t kMostInstructions = 64;
 
-// What `root` depends on, operands first, itself last, and the numbers of the parameters among that. False if
-// anything is not elementwise, or it is too much.
+// Collects the instructions on which `root` depends, operands first and itself last, and the numbers of the parameters
+// among them. False if one is not elementwise, or if there are too many.
 bool Collect(const HloInstruction* root, size_t depth, std::vector<const HloInstruction*>* order,
              std::vector<int64_t>* parameters) {
   if (absl::c_linear_search(*order, root)) return true;
@@ -283,7 +283,7 @@ class KeySorter {
     for (int64_t i = 0; i < n; ++i) indices[i] = is_narrow_ ? narrow_[i] & 0xffffffff : wide_[i].index;
     return true;
   }
-  // Of two elements of the line that was sorted last.
+  // Whether two elements of the line that was sorted last have equal keys.
   bool HaveEqualKeys(int64_t i, int64_t j) const { return keys_[i] == keys_[j]; }
 
  private:
@@ -379,7 +379,7 @@ bool OrderOfEqualsShows(const Operation& op, const std::vector<Value>& operands,
 // Lines
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What a thread needs to sort lines of n elements.
+// The state of a thread that sorts lines of n elements.
 struct LineSorter {
   LineSorter(const EvaluationRun& run, const LaneFunction& function, const std::vector<Value>& operands,
              const KeyOrder* order, const Value* keys, int64_t n)

@@ -58,8 +58,8 @@ class StepChecker {
   // Runs the step of this operation, and compares. Ends the run with CANCELLED at the first difference.
   absl::StatusOr<Value> Run(const CompiledStep& step, Operation& op);
 
-  // The same for steps that work on memory: copies of the operands, before the step writes there; then, with the result
-  // of the step, the comparison.
+  // The check of steps that work on memory: CopyOf copies the operands before the step writes there; Compare then gets
+  // the result of the step.
   static absl::StatusOr<std::vector<Value>> CopyOf(absl::Span<const Value> operands, EvaluationRun& run);
   absl::Status Compare(const HloInstruction& instruction, std::vector<Value> operands, const Value& result,
                        const EvaluationRun& run);
