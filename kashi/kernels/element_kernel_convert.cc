@@ -138,7 +138,7 @@ ElementFunction ConvertLoop(PrimitiveType from, PrimitiveType to) {
 
 namespace {
 
-// What a conversion computes between widening and narrowing, a column each:
+// The conversions between widening and narrowing, one column each:
 //
 //   f16 -> s4       f16 -> f32    f32 -> s4
 //   c128 -> bf16    c128 -> f64                  f64 -> bf16
