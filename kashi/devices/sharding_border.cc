@@ -28,7 +28,7 @@ absl::Status ErrorAt(const HloInstruction& custom_call, const absl::Status& erro
   return absl::Status(error.code(), absl::StrCat(custom_call.name(), ": ", error.message()));
 }
 
-// Of result i of a call that has one result for each operand.
+// The shape of result i of a call that has one result for each operand.
 const Shape& CallResultShape(const HloInstruction& custom_call, int64_t i) {
   return custom_call.shape().IsTuple() ? custom_call.shape().tuple_shapes(static_cast<int>(i)) : custom_call.shape();
 }
