@@ -221,7 +221,7 @@ class ComputationFuser {
       const std::optional<int64_t> nests = NestsWith(instruction, group);
       if (!nests.has_value() || instructions_after * *nests > kMostEmittedMembers) return false;
     }
-    // What a scatter updates must be in memory.
+    // The array that a scatter updates must be in memory.
     if (group.root->opcode() == HloOpcode::kScatter && group.root->operand(0) == &instruction) return false;
     if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
     if (!IsComputedOften(instruction, group, support_) || IsFreeMovement(instruction, support_)) return true;
@@ -275,7 +275,8 @@ class ComputationFuser {
     return computation_->ReplaceInstruction(group.root, fusion);
   }
 
-  // Members that were copied into fusions, and have no user left. Nobody uses a send but another device.
+  // Removes members that were copied into fusions and have no user left. A send has no users: another device receives
+  // it.
   absl::Status RemoveDead() {
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     absl::c_reverse(users_first);

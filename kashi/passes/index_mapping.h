@@ -37,8 +37,8 @@ IndexMapping IdentityMapping(size_t rank);
 // dimensions that it reduces by the result coordinate of the same number.
 IndexMapping OperandMapping(const HloInstruction& instruction, int64_t operand, const IndexMapping& mapping);
 
-// Calls `visit` for each member that the results need, once for each mapping with which it is asked for. Operands that
-// are no members are in memory. False if there are so many that it gave up.
+// Calls `visit` for each member that the results need, once for each mapping with which they need it. Operands that are
+// not members are in memory. False if there are too many.
 bool VisitMappings(absl::Span<const HloInstruction* const> results, const IndexMapping& mapping_of_results,
                    absl::FunctionRef<bool(const HloInstruction&)> is_member,
                    absl::FunctionRef<void(const HloInstruction&, const IndexMapping&)> visit);
