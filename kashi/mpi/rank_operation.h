@@ -1,4 +1,4 @@
-// RankOperation: a collective operation that this rank has begun with others, and what it takes to end it.
+// RankOperation: a collective operation that this rank has begun with others, and the steps that end it.
 //
 // MPI wants the calls on a communicator in one order on all ranks. Devices begin the operations of a group in one order
 // (Device::Begin). Most operations make all of their calls at once. One that makes more later keeps those behind it
@@ -35,7 +35,7 @@ namespace kashi::internal {
 
 class RankOperation;
 
-// Of one communicator.
+// The queue of one communicator.
 struct RankQueue {
   std::mutex mutex;
   // Those that have calls to make, or that wait for their turn.
