@@ -393,7 +393,7 @@ class Grouping {
   BufferSets sets_;
 };
 
-// By position, the one of its set that makes the value.
+// For each position, the position of its set that makes the value.
 std::vector<int32_t> MakersOfValues(int32_t count, BufferSets* sets) {
   std::vector<int32_t> makers(count, -1);  // by representative
   for (int32_t position = 0; position < count; ++position) {

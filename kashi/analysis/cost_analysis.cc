@@ -196,7 +196,7 @@ class Counter {
 
   // ---- Rules of op_rules.def. Before each but those that cost nothing, or what they call, SetDefaults.
 
-  // What makes each element of its result from one of each operand counts these; of others the bytes are all.
+  // An elementwise operation counts the elements of its result; other operations count bytes only.
   void CountDefault() {
     if (!instruction_.IsElementwise()) return;
     const bool is_transcendental = GetHloOpcodeInfo(instruction_.opcode()).Has(HloOpcodeFlags::kTranscendental);
@@ -204,7 +204,7 @@ class Counter {
   }
   void CountBytes() {}
 
-  // What moves no data.
+  // Operations that move no data.
   void CountFree() { cost_.operands.resize(instruction_.operand_count()); }
 
   // One that the layouts undo is a bitcast.
@@ -214,7 +214,7 @@ class Counter {
     CountFree();
   }
 
-  // What costs what it calls.
+  // Operations that cost as much as the computations that they call.
   void CountCalled() {
     cost_.counts_called = true;
     cost_.cost = Callee(0) + Callee(1);
@@ -248,7 +248,7 @@ class Counter {
     SetBytes(bytes);
   }
 
-  // What runs a computation on elements.
+  // Operations that run a computation on elements.
   void CountMap() { AddRuns(0, Elements(shape())); }
   void CountReduce() { AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape()))); }
   void CountReduceWindow() { AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape()))); }
@@ -302,7 +302,7 @@ class Counter {
     if (operand_shape(0).IsTuple()) cost_.parts = std::make_shared<PartCosts>(std::move(parts));
   }
 
-  // What is taken is read and written; indices, if there are any, are read, of dynamic-slice the first one.
+  // The elements of the result are read and written. Indices are read; of dynamic-slice only the first one.
   void CountSlice() {
     const double taken = size_(shape());
     Read(0, taken, Ratio(Elements(shape()), Elements(operand_shape(0))));

@@ -17,7 +17,7 @@ class FusedReads {
     for (const HloInstruction* instruction : fused.instructions()) CountUses(*instruction);
   }
 
-  // Of a parameter or a get-tuple-element by its users, which see all of it.
+  // The bytes that the users of a parameter or a get-tuple-element read, which see all of it.
   double DirectReads(const HloInstruction& value) {
     const Read& read = Of(value);
     return read.parts + (read.whole ? size_(value.shape()) : 0);
@@ -58,7 +58,7 @@ class FusedReads {
     double reads;                 // of the value, or of the nearest one that it is in
   };
 
-  // By element the first get-tuple-element, null where there is none.
+  // The first get-tuple-element of each element; null where there is none.
   static std::vector<const HloInstruction*> ElementsTakenOut(const Place& place) {
     std::vector<const HloInstruction*> taken_out(place.shape->tuple_shapes_size());
     if (place.value == nullptr) return taken_out;

@@ -112,7 +112,7 @@ bool IsNumber(PrimitiveType type) {
   return primitive_util::IsFloatingPointType(type) || primitive_util::IsComplexType(type);
 }
 
-// What the rule says for a type; nullopt if it says nothing.
+// The distribution of the rule for a type; nullopt if it has none.
 std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, const ValueConstraint& constraint) {
   const bool is_integer = primitive_util::IsIntegralType(type);
   switch (rule.kind) {

@@ -80,7 +80,7 @@ class HloCostAnalysis {
   // Only what the instruction needs: itself, its operands and control predecessors, and theirs.
   absl::Status Visit(const HloInstruction& root);
 
-  // Takes an instruction out of the sums, and what it had is 0; nothing if it is not known.
+  // Subtracts an instruction from the sums and sets its own costs to 0; no effect if it is not known.
   absl::Status RemoveInstruction(HloInstruction* instruction);
   // Counts an instruction anew that has changed, or a new one, and no other; the same errors as Visit.
   absl::Status RevisitInstruction(HloInstruction* instruction);

@@ -26,7 +26,7 @@ struct HostValue {
   int32_t node = 0;
   int32_t first = 0;
   int32_t last = 0;
-  // Where it stands at the end: a result of an instruction that uses it there may be written over it.
+  // The position at the end of its life: the result of an instruction that uses it there may be written over it.
   int32_t end_position = 0;
   int32_t end_time = 0;
   int32_t order = 0;  // of the instruction, callers before callees, operands before users
@@ -95,7 +95,7 @@ class Values {
       }
     }
   }
-  // What a loop is given, its body takes over where it reads its parameter.
+  // The body of a loop takes over the loop's operand where it reads its parameter.
   int32_t StepOfUse(const HloInstruction& user, int32_t step) const {
     if (user.opcode() != HloOpcode::kWhile || user.called_computations().size() != 2) return step;
     const HloComputation& body = *user.called_computations()[0];
@@ -184,7 +184,8 @@ class Values {
     }
   }
 
-  // The values of one buffer: each ends when the next begins, and what the first is needed for, the next is needed for.
+  // Of the values of one buffer, each ends when the next begins; the next value lives at least as long as the one
+  // before.
   void TakeTurns() {
     std::vector<int32_t> order(values_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
@@ -280,7 +281,7 @@ class TemporaryHeap {
     HeapInterval& interval = intervals_[interval_of_[number]];
     if (interval.bytes != 0) interval.last = now_++;
   }
-  // Over which the value can be written; both alone in their buffers.
+  // The operand over which the value can be written, where both are alone in their buffers.
   std::optional<int32_t> DyingOperand(const HostValue& value, int32_t step) {
     if (buffers_[values_.GroupOf(value)].values.size() != 1) return std::nullopt;
     const HloInstruction& instruction = *values_.EntryOf(value).instruction;
@@ -342,7 +343,7 @@ class Assigner {
   }
 
  private:
-  // What lies in one place: values by when they begin. Their times overlap only where one is written over another.
+  // The values that lie in one place, by first step. Their times overlap only where one is written over another.
   struct Allocation {
     int32_t owner = 0;
     int64_t bytes = 0;

@@ -35,7 +35,7 @@ class InPlacePairs {
   // O(n log n), n = instructions + results of fusions.
   explicit InPlacePairs(const CallGraph& graph);
 
-  // By output_index, each once.
+  // The pairs of an instruction, sorted by output_index, each index once.
   std::vector<InPlacePair> Of(const HloInstruction& instruction) const;
 
  private:

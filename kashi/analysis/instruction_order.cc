@@ -126,7 +126,7 @@ class ListScheduler {
     return gains;
   }
 
-  // Of the steps by number; shorter than them all if they wait for one another.
+  // The order of the steps, by number; incomplete if they wait for one another.
   std::vector<int32_t> Schedule() const {
     struct Candidate {
       int64_t gain;

@@ -131,8 +131,8 @@ class Analyzer {
     return absl::OkStatus();
   }
 
-  // What is written over an operand that dies has its place: in that step the two count once. By use, the numbers of
-  // buffers.
+  // A buffer that is written over a dying operand has the operand's place: in that step the two count once. `buffers`
+  // are the numbers of the buffers, by use.
   void CountSharedPlacesOnce(const std::vector<int32_t>& buffers, std::vector<MemoryUse>* uses) const {
     std::vector<size_t> order(uses->size());
     std::iota(order.begin(), order.end(), 0);

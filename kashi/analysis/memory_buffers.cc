@@ -64,8 +64,8 @@ class BufferMaker {
       result_.is_temporary_group[group] = KindOf(facts[group]) == MemoryBuffer::Kind::kTemporary;
     }
   }
-  // Of computations that work on elements, such as a sort's comparison. Their constants lie in memory, as all do but
-  // those of fusions, which are in the code. What else they make is a thread's own.
+  // Adds the values of computations that work on elements, such as a sort's comparison. Their constants lie in memory,
+  // as all constants except those of fusions, which are in the code. Their other values are thread-local.
   absl::Status AddElements(const CallGraph& graph, int64_t total_bytes, int32_t entry_region) {
     for (const CallGraph::Node& node : graph.nodes()) {
       if (!node.is_reached || node.has_buffers || node.computation->IsFusionComputation()) continue;
