@@ -71,7 +71,7 @@ class Device {
   // the same members, and all of them the operations of a group in the same order. A device may begin several before it
   // ends one of them, and end them in any order.
   virtual absl::StatusOr<std::unique_ptr<PendingCollective>> Begin(CollectiveCall call) = 0;
-  // Whether the device takes whole tasks of this operation: what it does with the arrays is done while they are moved.
+  // Whether the device takes this operation as a whole task: it processes the arrays while they are moved.
   virtual bool TakesTasks(const HloInstruction&, absl::Span<const int64_t>) { return false; }
 
   // Transfers (kashi/evaluator/transfers.h). The devices of a program have channels to each other; the processes of

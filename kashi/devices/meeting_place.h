@@ -115,7 +115,8 @@ class MeetingPlace {
   void Leave(int64_t device, const absl::Status& status);
   // Returns true when all devices have left, or false after some 20 ms. Ends the run if its limits are exceeded.
   bool WaitAWhile();
-  // Those that wait go home with this error, and those that run will see that the work is over. The first error counts.
+  // Ends the run: devices that wait return this error, and devices that run see that the work is over. The first error
+  // counts.
   void Fail(const absl::Status& error);
   // The first error.
   absl::Status error() const;
