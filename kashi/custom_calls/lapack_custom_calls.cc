@@ -189,7 +189,7 @@ absl::Status Trsm(LapackCall& call) {
   });
 }
 
-// JAX's lower diagonal begins with an element that counts for nothing.
+// JAX's lower diagonal begins with an element that is ignored.
 template <typename T>
 absl::Status Gtsv(LapackCall& call) {
   return ForEachMatrix(call, [&](int64_t i) {
