@@ -139,7 +139,7 @@ class ComputationFuser {
   // A read of a few elements of an array that is then updated in place. Within a fusion it would come as late as the
   // rest of the fusion: after the update, which would have to copy the array.
   void FindEarlyReads(const std::vector<HloInstruction*>& order) {
-    constexpr int64_t kLeastRatio = 16;  // of the array to what is read of it
+    constexpr int64_t kLeastRatio = 16;  // of the array to the elements that are read
     for (const InPlaceUpdate& update : OrderUsesBeforeInPlaceUpdates(order, computation_->root_instruction()).updates) {
       for (const HloInstruction* use : update.earlier_uses) {
         const bool is_read = support_.MovesElements(use->opcode()) && use->operand_count() > 0;
