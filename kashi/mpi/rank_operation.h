@@ -8,7 +8,7 @@
 //           first call is under way     waits             when it is complete: reduce, call again
 //           second call is under way    is under way
 //
-// Whoever waits moves them on, and so does a thread of the run (RankProgress) while all devices compute.
+// Waiting threads advance them, and so does a thread of the run (RankProgress) while all devices compute.
 #ifndef KASHI_MPI_RANK_OPERATION_H_
 #define KASHI_MPI_RANK_OPERATION_H_
 
@@ -69,7 +69,7 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
   absl::Status MakeRowsOnce(MakeRows make);
   // After MakeRowsOnce.
   Given& rows() { return rows_; }
-  // The device that began it has failed: what it refers to goes away.
+  // The device that began it has failed, and the memory to which it refers is freed.
   void Abandon();
 
   // The number of this operation among those of the group, from 1.

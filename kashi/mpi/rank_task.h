@@ -1,4 +1,4 @@
-// RankTask: what the members of a group on this rank do with those on other ranks, by nonblocking calls of MPI.
+// RankTask: the exchange of a group's members on this rank with those on other ranks, by nonblocking calls of MPI.
 //
 //   KASHI_RETURN_IF_ERROR(task.Begin());                 // makes the first calls, and returns
 //   while (!*task.Advance()) …                           // makes the next ones, when those before are complete
