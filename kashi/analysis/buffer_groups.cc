@@ -162,7 +162,7 @@ class OperandForwarding {
   BufferSets* const sets_;
 };
 
-// Whether the operands live on in the result, or in what is called.
+// Whether the operands live on in the result, or in the called computations.
 bool KeepsOperands(const HloInstruction& user) {
   switch (GetHloOpcodeInfo(user.opcode()).flow) {
     case Flow::kTuple:
@@ -254,7 +254,7 @@ class Grouping {
       sets_.SetKind(Of(parameter), PositionKind::kPhi);
     }
   }
-  // Callees come first, so what a loop's body does to its state is known when the loop is looked at.
+  // Callees come first, so the effect of a loop's body on its state is known when the loop is visited.
   void ShareAcrossCalls(const HloInstruction& instruction) {
     if (!GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kControlFlow)) return;
     switch (instruction.opcode()) {
@@ -295,7 +295,7 @@ class Grouping {
     std::optional<PositionRange> init, parameter, condition_parameter;
     PositionRange root, result;
   };
-  // Which parts of its state the body returns as it was given, having changed nothing in their place.
+  // The parts of the state that the body returns unchanged, without a write to their place.
   std::vector<bool> KeptParts(const LoopState& state) {
     const int32_t size = state.result.size();
     std::vector<bool> is_kept(size);

@@ -140,7 +140,7 @@ class Counter {
   using InstructionCosts = absl::flat_hash_map<const HloInstruction*, InstructionCost>;
   using ComputationCosts = absl::flat_hash_map<const HloComputation*, Cost>;
 
-  // `size` is that of the rules, guarded.
+  // `size` is GuardedSize(rules).
   Counter(const HloInstruction& instruction, const CostRules& rules, const SizeFunction& size,
           const InstructionCosts& instructions, const ComputationCosts& computations, const FusedCosts& fused)
       : instruction_(instruction),
@@ -178,7 +178,7 @@ class Counter {
     return computations_.at(callees[i]);
   }
 
-  // Sets what is read of an operand, if there is such a one.
+  // Sets the bytes that are read of an operand, if there is such an operand.
   void Read(int64_t i, double bytes, double utilization = 1) { SetRead(i, bytes, utilization, &cost_); }
   void SetFlops(double flops) { cost_.cost.flops = flops; }
   void SetTranscendentals(double count) { cost_.cost.transcendentals = count; }
@@ -194,7 +194,7 @@ class Counter {
     cost_.cost.unknown += runs.unknown;
   }
 
-  // ---- Rules of op_rules.def. Before each but those that cost nothing, or what they call, SetDefaults.
+  // ---- Rules of op_rules.def. SetDefaults runs before each, except before Free, Called and Conditional.
 
   // An elementwise operation counts the elements of its result; other operations count bytes only.
   void CountDefault() {
@@ -224,7 +224,7 @@ class Counter {
     cost_.cost = DearestBranch();
   }
 
-  // The most of each. A branch without any does not count, which matters where custom calls count less than nothing.
+  // The maximum of each count. A count of 0 is ignored, which matters where custom calls have negative counts.
   Cost DearestBranch() const {
     Cost dearest = Callee(0);
     for (size_t i = 1; i < instruction_.called_computations().size(); ++i) {
@@ -236,7 +236,8 @@ class Counter {
     return dearest;
   }
 
-  // Operands are read, results written; of tuples operands are read as tables and results written as what is in them.
+  // Operands are read and results are written. An operand that is a tuple is read as a table; of a result that is a
+  // tuple the elements are written.
   void SetDefaults() {
     SetWritten(SumOverLeaves(shape(), size_));
     double bytes = cost_.result_bytes;

@@ -90,7 +90,7 @@ class CostAnalysis {
   // INVALID_ARGUMENT for modules with broken links or recursion (call_graph.h). O(instructions + operands).
   static absl::StatusOr<CostAnalysis> Run(const HloModule& module, const CostRules& rules = {});
 
-  // Of the entry, which counts what it calls.
+  // The cost of the entry, which includes the computations that it calls.
   const Cost& total() const { return total_; }
   // The cost of one instruction, including the computations that it calls. A fused instruction has the cost of an
   // unfused one, although the total does not count its bytes. Dies for an instruction of another module.

@@ -23,7 +23,7 @@ class FusedReads {
     return read.parts + (read.whole ? size_(value.shape()) : 0);
   }
 
-  // Adds what is read of each array of a parameter; returns the sum.
+  // Adds the bytes that are read of each array of a parameter; returns the sum.
   double AddParts(const HloInstruction& parameter, int64_t number, std::vector<PartCosts::Part>* parts) {
     double sum = 0;
     std::vector<Place> rest = {{&parameter.shape(), {}, &parameter, DirectReads(parameter)}};
@@ -113,7 +113,7 @@ class FusedReads {
   std::vector<Read> by_id_;
 };
 
-// Returns what is written in all; what of the parts, if the result has any, goes there.
+// Returns the bytes that are written; adds those of the result's parts, if it has any, to `parts`.
 double CountWritten(const HloInstruction& root, const SizeFunction& size, std::vector<PartCosts::Part>* parts) {
   const auto written = [&](const HloInstruction& result) {
     const bool is_update = result.opcode() == HloOpcode::kDynamicUpdateSlice && result.operand_count() > 1;

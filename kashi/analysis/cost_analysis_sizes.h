@@ -30,7 +30,7 @@ inline double Elements(const Shape& shape) { return shape.IsArray() ? ProductOfS
 
 constexpr double kPointerBytes = 8;
 
-// Of one buffer: an array without padding, or the table of pointers of a tuple, which are not followed.
+// The bytes of one buffer: an array without padding, or the table of pointers of a tuple, which are not followed.
 inline double DenseBytes(const Shape& shape) {
   if (shape.IsTuple()) return kPointerBytes * shape.tuple_shapes_size();
   if (shape.IsOpaque()) return kPointerBytes;

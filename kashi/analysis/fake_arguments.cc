@@ -218,7 +218,7 @@ std::string NameOf(const HloInstruction& parameter) {
   return absl::StrCat("parameter ", parameter.parameter_number(), " (", parameter.name(), ")");
 }
 
-// A large number where it is beyond counting.
+// The bytes of all parameters; a large number if they do not fit.
 double BytesOfParameters(const HloComputation& entry) {
   double bytes = 0;
   for (const HloInstruction* parameter : entry.parameter_instructions()) {

@@ -28,7 +28,7 @@ int64_t ToInt64(double count) {
   return static_cast<int64_t>(std::max(count, -0x1p63));
 }
 
-// The largest float for what is beyond it.
+// The number as a float; the largest float if it is larger.
 float ToFloat(double count) { return static_cast<float>(std::min<double>(count, std::numeric_limits<float>::max())); }
 
 void SetMainKeys(const Cost& cost, Properties* properties) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kMaxPairLooks = int64_t{1} << 25;
 
-// Times are steps; what a computation returns lives until the step after its last, in which its caller takes it.
+// Times are steps. The result of a computation lives until the step after its last, in which its caller takes it.
 struct HostValue {
   int32_t position = 0;
   int32_t entry = 0;
@@ -33,7 +33,7 @@ struct HostValue {
 };
 
 struct Buffer {
-  std::vector<int32_t> values;  // in XLA's order: those that instructions make, callees before callers, then phis
+  std::vector<int32_t> values;  // in XLA's order: values of instructions, callees before callers, then phis
   int64_t bytes = 0;
   int64_t memory_space = 0;
   int32_t min_order = INT32_MAX;
@@ -442,8 +442,8 @@ class Assigner {
   // Whether nothing is in the way of the value.
   bool IsFree(int32_t number, const Allocation& allocation) {
     const HostValue& value = values_.values()[number];
-    // Those that begin while the value is there, and the one before: what began earlier has ended before that one, or
-    // where that one begins.
+    // Compares with the values that begin during the life of this one, and with the value before them. Earlier values
+    // have ended when that one begins.
     auto it = allocation.values.upper_bound(value.last);
     while (it != allocation.values.begin()) {
       --it;
@@ -454,7 +454,7 @@ class Assigner {
     }
     return true;
   }
-  // Their times overlap: they may if that is one step, in which the later is written over the earlier.
+  // Pre: their times overlap. They may, if that is one step, in which the later is written over the earlier.
   bool MayMeet(const HostValue& a, const HostValue& b) {
     if (a.last == b.first) return IsWrittenOver(a, b);
     return b.last == a.first && IsWrittenOver(b, a);
@@ -464,7 +464,7 @@ class Assigner {
     if (user.opcode() == HloOpcode::kCopy) return false;
     return sharing_.MayShare(values_.Part(operand.end_position), values_.Part(result.position));
   }
-  // A copy of what lies there was made for a reason.
+  // A copy of a value in this place must not return to the place: it was made for a reason.
   bool IsCopyFrom(int32_t number, const Allocation& allocation) const {
     const HloInstruction& user = *values_.EntryOf(values_.values()[number]).instruction;
     if (user.opcode() != HloOpcode::kCopy || user.operand_count() != 1) return false;
@@ -479,8 +479,8 @@ class Assigner {
     const Buffer& buffer = buffers_[owner];
     return buffer.is_table && !buffer.lives_out && !buffer.is_argument && !buffer.is_constant;
   }
-  // The tables of tuples that the caller does not see, and the heap, one after the other. Their order is what
-  // std::partition leaves of the order in which they were made, before what lies in no memory of the program's.
+  // The block has the tables of tuples that the caller does not see, and the heap, one after the other. Their order is
+  // the order in which they were made, as std::partition changes it.
   absl::Status PlaceInBlock() {
     TemporaryHeap temporaries(values_, positions_, groups_, buffers_, result_.places, alignment_, &sharing_);
     KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, temporaries.Run());

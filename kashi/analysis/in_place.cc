@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// A part of what an instruction makes.
+// A part of an instruction's result.
 struct Source {
   const HloInstruction* instruction;
   ShapeIndex index;
@@ -97,7 +97,7 @@ void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pa
   }
 }
 
-// False for fusions of modules that were not verified: what holds for the elements of another tuple says nothing there.
+// False for fusions of modules that were not verified: facts about the elements of another tuple do not apply there.
 bool HaveSameArity(const Shape& result, const HloComputation& fused) {
   const Shape& root = fused.root_instruction()->shape();
   return result.IsTuple() == root.IsTuple() &&

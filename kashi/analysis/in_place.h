@@ -41,7 +41,7 @@ class InPlacePairs {
  private:
   void AddFusedPairs(const HloComputation& fused);
 
-  // By fused computation: the same with the parameter's number for the operand's.
+  // The pairs of each fused computation, with the parameter's number for the operand's.
   absl::flat_hash_map<const HloComputation*, std::vector<InPlacePair>> fused_pairs_;
 };
 

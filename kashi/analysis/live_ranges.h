@@ -29,7 +29,7 @@ struct LiveRange {
 
 class LiveRanges {
  public:
-  // The steps of a computation, and of what is inline in it.
+  // The steps of a computation, and of computations that are inline in it.
   struct Span {
     int32_t first = 0;
     int32_t last = -1;
