@@ -53,7 +53,7 @@ struct CollectiveHalves {
   std::function<absl::StatusOr<std::vector<Value>>(const Operation& op, const CollectiveGroup& group,
                                                    const Given& given)>
       combine = nullptr;
-  // The value, from what the device gets.
+  // Makes the value from the arrays that the device receives.
   std::function<absl::StatusOr<Value>(Operation& op, const CollectiveGroup& group,
                                       PendingCollective::Received received)>
       finish = nullptr;
@@ -68,7 +68,7 @@ absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value);
 // Whether the device takes the operation as a task (kashi/devices/collective_task.h): the operands are arrays whose
 // sizes all members know, and there are other members.
 bool IsTask(const Operation& op, const CollectiveGroup& group);
-// The task with what all kinds have. The group must outlive it.
+// A task with the fields that all kinds have. The group must outlive it.
 CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind);
 
 std::vector<Value> TakeOperands(const Operation& op);

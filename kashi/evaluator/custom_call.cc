@@ -1,5 +1,5 @@
 // custom-call (docs/spec/hlo-ops.md 6). The targets that we know are those that XLA's own passes, and the TPU
-// compiler, put into modules in place of operations. Each takes and gives what its line in kTargets says.
+// compiler, put into modules in place of operations. The line of each in kTargets lists its operands and results.
 #include "kashi/evaluator/known_custom_calls.h"
 
 #include <algorithm>

@@ -288,7 +288,7 @@ absl::StatusOr<Value> UniformIntegers(Operation& op) {
                                 [&] { return least + (range == 0 ? 0 : random() % range); });
 }
 
-// Numbers of as few digits as the result's type has, so that rounding never makes b of what is less.
+// Numbers with as few digits as the result's type has, so that rounding never turns a smaller number into b.
 absl::StatusOr<Value> UniformReals(Operation& op, double a, double b) {
   std::mt19937_64& random = op.run.random();
   const int digits = primitive_util::SignificandWidth(op.result()->element_type());

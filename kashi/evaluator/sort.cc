@@ -335,8 +335,8 @@ class UnstableSorter {
   // Longer lines stay as they are: std::sort does not stop at a deadline.
   static constexpr int64_t kLongestLine = int64_t{1} << 22;
 
-  // is_equal(i, j) says of neighbours whether they are equal; is_same(i, j) of equal ones whether nothing tells them
-  // apart. If that holds for all of them, every order gives the same result.
+  // is_equal(i, j): whether two neighbours are equal; is_same(i, j): whether two equal neighbours cannot be
+  // distinguished. If all equal neighbours are the same, every order gives the same result.
   template <typename IsEqual, typename IsSame>
   void Sort(int64_t* indices, int64_t n, IsEqual is_equal, IsSame is_same) {
     ranks_.resize(n);
@@ -367,8 +367,8 @@ class UnstableSorter {
   std::vector<Entry> entries_;
 };
 
-// Whether the order of equal elements shows: there is more to them than what is compared. A comparator that says of
-// equal elements that each is before the other has an order of its own.
+// Whether the order of equal elements is visible in the result: they have parts that are not compared. A comparator
+// that puts each of two equal elements before the other has an order of its own.
 bool OrderOfEqualsShows(const Operation& op, const std::vector<Value>& operands, const KeyOrder* order, int64_t n) {
   if (op.instruction.is_stable() || n > UnstableSorter::kLongestLine) return false;
   if (order != nullptr && TurnsEquals(order->direction)) return false;

@@ -6,9 +6,9 @@
 //   … EvaluationRun(options).Call(entry, arguments) …
 //   if (checker.first().has_value()) … first()->instruction computed first()->actual …
 //
-// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. What is
-// around the steps is not compared: the passes that made the instructions, the copies between the iterations of a
-// loop, and loops and conditionals of thunks, whose steps are compared instead.
+// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. The
+// rest is not compared: the passes that made the instructions, the copies between the iterations of a loop, and loops
+// and conditionals of thunks, whose steps are compared instead.
 #ifndef KASHI_EVALUATOR_STEP_CHECKER_H_
 #define KASHI_EVALUATOR_STEP_CHECKER_H_
 

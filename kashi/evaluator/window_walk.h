@@ -30,7 +30,7 @@
 
 namespace kashi::internal {
 
-// Windows of up to 32 elements fold real numbers in the order of the definition, whoever computes them. Larger ones
+// Windows of up to 32 elements fold real numbers in the order of the definition, in every engine. Larger ones
 // that are cumulative from the end may fold from there.
 inline constexpr int64_t kOrderedWindowElements = 32;
 
