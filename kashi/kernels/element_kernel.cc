@@ -141,7 +141,7 @@ absl::StatusOr<ElementKernel> FindSelectKernel(PrimitiveType predicate, Primitiv
                            result);
 }
 
-// The random bits may have another width than what is computed in; the kernel knows theirs from its input types.
+// The random bits may have another width than the type of the computation; the kernel knows it from its input types.
 absl::StatusOr<ElementKernel> FindStochasticConvertKernel(PrimitiveType operand, PrimitiveType random,
                                                           PrimitiveType result) {
   const ElementLoop loop = StochasticConvertLoop(operand, result);

@@ -1,5 +1,5 @@
-// The loops of convert (docs/spec/hlo-ops.md 1.5; element_convert.h for single elements), which are also what gets
-// narrow types to those that we compute in, and back.
+// The loops of convert (docs/spec/hlo-ops.md 1.5; element_convert.h for single elements). They also convert narrow
+// types to the types in which we compute, and back.
 #include <cstdint>
 #include <type_traits>
 
