@@ -89,6 +89,11 @@ def blank_noise(text):
     return _PREPROCESSOR.sub(_blank, _NOISE.sub(_blank, text))
 
 
+def blank_comments(text):
+    """The text with comments blank; line numbers stay."""
+    return _NOISE.sub(lambda match: _blank(match) if match[0].startswith("/") else match[0], text)
+
+
 def declarations(text):
     """Every declaration in named namespaces; what stands in namespaces without a name is left out."""
     text = blank_noise(text)

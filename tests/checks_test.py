@@ -162,6 +162,64 @@ class SizesTest(unittest.TestCase):
         text = "int f(int x) {\n" + "  x++;\n" * 5 + "}\nstruct S {\n  void g() { return; }\n};\n"
         self.assertEqual(list(check_sizes.functions(text)), [(1, 7), (9, 1)])
 
+    def functions(self, before):
+        return list(check_sizes.functions(before + " {\n  x++;\n  y++;\n}\n"))
+
+    def test_functions_behind_macros(self):
+        for before in ("TEST(Suite, Name)", "KASHI_ROW(kA, f(x))\nvoid F()", "class A {\n public:\n  class B {\n    void F()",
+                       'extern "C" {\nvoid F()', "void F(A a = {}, B b = {})", "template <class D>\nHWY_API V F(D d)"):
+            self.assertEqual(self.functions(before), [(before.count("\n") + 1, 4)], before)
+        for before in ("const int kRows[] =", "KASHI_ROW(kA) struct S", "KASHI_ROW(kA)\nnamespace n", "enum class E"):
+            self.assertEqual(self.functions(before), [], before)
+
+    def test_statements_that_are_macros_are_counted_and_rows_are_not(self):
+        self.assertEqual(list(check_sizes.functions("int f() {\n" + "  KASHI_TRY(g());\n" * 5 + "}\n")), [(1, 7)])
+        self.assertEqual(list(check_sizes.functions("int f() {\n" + "  {1, 2},\n  ROW(1, 2)\n" * 5 + "}\n")), [(1, 2)])
+
+    def test_macros(self):
+        text = "int x;\n#define A(x) x\n#define B \\\n  int y; \\\n  int z;\n"
+        self.assertEqual(list(check_sizes.macros(text)), [(2, "A", 1), (3, "B", 3)])
+        found = list(check_sizes.judge_code("a.h", "#define A \\\n" + "  int x; \\\n" * 60 + "  int y;\n", False))
+        self.assertEqual(found, ["a.h:1: the macro A has 62 lines; 60 at most"])
+
+    def test_classes(self):
+        text = """class A : B {
+ public:
+  // A comment.
+
+  void Declared(int x, std::vector<int> y = {},
+                int z = 1);
+  void Defined() {
+    for (;;) x++;
+  }
+  struct Inner {
+    std::string s = "//";
+    int t = 0;
+  };
+  int x_ = 0;
+};
+class B;
+"""
+        self.assertEqual(list(check_sizes.classes(text, False)), [(10, "Inner", 2), (1, "A", 11)])
+        # A declaration without a body is not counted in a public header; the label before one goes with it.
+        self.assertEqual(list(check_sizes.classes(text, True)), [(10, "Inner", 0), (1, "A", 5)])
+
+    def test_names_of_classes(self):
+        for text, name in (("struct [[nodiscard]] A {\n};\n", "A"), ("class ABSL_LOCKABLE(x) A final : public B {\n};\n", "A"),
+                           ("template <typename T, size_t N>\nclass A {\n};\n", "A"), ("union U {\n};\n", "U"),
+                           ("KASHI_ROW(kA)\nstruct S {\n};\n", "S"), ("enum class E {\n kA,\n};\n", None)):
+            self.assertEqual([found[1] for found in check_sizes.classes(text, False)], [name] if name else [], text)
+
+    def test_a_class_that_is_too_long(self):
+        def judge(name, lines):
+            text = "class A {\n" + "  int x;\n" * lines + "};\n"
+            return list(check_sizes.judge_code(name, text, False))
+        with unittest.mock.patch.dict(check_sizes.LONG_CLASSES, {("long.cc", "A"): "a reason"}):
+            self.assertEqual(judge("a.cc", 200), [])
+            self.assertEqual(judge("a.cc", 201), ["a.cc:1: A has 201 lines of code; 200 at most"])
+            self.assertEqual(judge("long.cc", 201), [])
+            self.assertIn("needs no line in LONG_CLASSES", judge("long.cc", 200)[0])
+
 
 class TidyTest(unittest.TestCase):
     def test_files_that_define_a_name_twice_are_kept_apart(self):

@@ -29,7 +29,7 @@
 
 namespace kashi {
 
-// What a position holds.
+// The kind of value at a position.
 enum class PositionKind : uint8_t {
   kValue,      // a value that its instruction makes
   kPhi,        // one of several values, by control flow: states of loops, results of conditionals

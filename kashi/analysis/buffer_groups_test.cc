@@ -120,7 +120,7 @@ ENTRY e {
   ExpectTogether(memory, {"p{1}", "w{1}"});
 }
 
-// What a loop's body leaves as it is needs no copy, whoever else has it.
+// Parts that a loop's body does not change need no copy, even if others hold them too.
 constexpr char kLoopWithWeights[] = R"(
 body {
   p = (f32[4], f32[64]) parameter(0)

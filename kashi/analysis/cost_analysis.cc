@@ -69,6 +69,70 @@ double ReduceWindowRuns(const Window& window, const Shape& result) {
   return is_cumulative ? Elements(result) / static_cast<double>(length) + static_cast<double>(reach) : all;
 }
 
+double WindowElements(const Window& window) {
+  std::vector<int64_t> sizes;
+  for (const WindowDimension& dimension : window.dimensions()) sizes.push_back(dimension.size());
+  return ProductOfSizes(sizes);
+}
+
+double FftFlops(absl::Span<const int64_t> lengths, const Shape& operand) {
+  double log_factor = 1;
+  for (int64_t length : lengths) {
+    log_factor = Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
+  }
+  constexpr double kFmaPerComplexProduct = 4;
+  return kFmaFlops * kFmaPerComplexProduct * log_factor * Elements(operand);
+}
+
+// The size of the last dimension.
+double LastSize(const Shape& array) {
+  if (!array.IsArray() || array.dimensions_size() == 0) return 0;
+  return static_cast<double>(std::max<int64_t>(array.dimensions(array.dimensions_size() - 1), 0));
+}
+
+// The module may not be verified, so the dimensions of a transpose may not be a permutation.
+bool IsBitcastTranspose(const Shape& operand, const Shape& result, absl::Span<const int64_t> dimensions) {
+  return operand.has_layout() && result.has_layout() &&
+         static_cast<int>(dimensions.size()) == result.dimensions_size() && IsPermutation(dimensions) &&
+         ShapeUtil::TransposeIsBitcast(operand, result, dimensions);
+}
+
+std::vector<PartCosts::Part> LeafParts(const Shape& shape, const SizeFunction& size) {
+  std::vector<PartCosts::Part> parts;
+  for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) {
+    parts.push_back({0, std::move(leaf.index), size(leaf.shape)});
+  }
+  return parts;
+}
+
+// ---- Bytes that are read, and fusions.
+
+void SetRead(int64_t operand, double bytes, double utilization, InstructionCost* cost) {
+  if (operand < cost->operands.size()) cost->operands[operand] = {bytes, utilization};
+}
+
+// A fusion costs the operations of its computation, which are in `cost`, and the bytes of its parameters and results.
+void TakeFused(const FusedCost& fused, InstructionCost* cost) {
+  double reads = 0;
+  for (size_t i = 0; i < fused.reads.size(); ++i) {
+    SetRead(static_cast<int64_t>(i), fused.reads[i], /*utilization=*/1, cost);
+    reads += fused.reads[i];
+  }
+  cost->counts_called = true;
+  cost->parts = fused.parts;
+  cost->result_bytes = fused.written_bytes;
+  cost->cost.bytes_accessed = fused.written_bytes + reads + fused.table_bytes;
+}
+
+// A fusion that is there for the sake of a gather or a scatter costs as much as that.
+void TakeIndexed(const InstructionCost& indexed, InstructionCost* cost) {
+  cost->cost = indexed.cost;
+  cost->result_bytes = indexed.result_bytes;
+  for (size_t i = 0; i < indexed.operands.size(); ++i) {
+    SetRead(static_cast<int64_t>(i), indexed.operands[i].bytes, indexed.operands[i].utilization, cost);
+  }
+}
+
 // ---- One instruction.
 
 class Counter {
@@ -76,7 +140,7 @@ class Counter {
   using InstructionCosts = absl::flat_hash_map<const HloInstruction*, InstructionCost>;
   using ComputationCosts = absl::flat_hash_map<const HloComputation*, Cost>;
 
-  // `size` is that of the rules, guarded.
+  // `size` is GuardedSize(rules).
   Counter(const HloInstruction& instruction, const CostRules& rules, const SizeFunction& size,
           const InstructionCosts& instructions, const ComputationCosts& computations, const FusedCosts& fused)
       : instruction_(instruction),
@@ -114,10 +178,8 @@ class Counter {
     return computations_.at(callees[i]);
   }
 
-  // Sets what is read of an operand, if there is such a one.
-  void Read(int64_t i, double bytes, double utilization = 1) {
-    if (i < cost_.operands.size()) cost_.operands[i] = {bytes, utilization};
-  }
+  // Sets the bytes that are read of an operand, if there is such an operand.
+  void Read(int64_t i, double bytes, double utilization = 1) { SetRead(i, bytes, utilization, &cost_); }
   void SetFlops(double flops) { cost_.cost.flops = flops; }
   void SetTranscendentals(double count) { cost_.cost.transcendentals = count; }
   void SetBytes(double bytes) { cost_.cost.bytes_accessed = bytes; }
@@ -132,9 +194,9 @@ class Counter {
     cost_.cost.unknown += runs.unknown;
   }
 
-  // ---- Rules of op_rules.def. Before each but those that cost nothing, or what they call, SetDefaults.
+  // ---- Rules of op_rules.def. SetDefaults runs before each, except before Free, Called and Conditional.
 
-  // What makes each element of its result from one of each operand counts these; of others the bytes are all.
+  // An elementwise operation counts the elements of its result; other operations count bytes only.
   void CountDefault() {
     if (!instruction_.IsElementwise()) return;
     const bool is_transcendental = GetHloOpcodeInfo(instruction_.opcode()).Has(HloOpcodeFlags::kTranscendental);
@@ -142,26 +204,17 @@ class Counter {
   }
   void CountBytes() {}
 
-  // What moves no data.
+  // Operations that move no data.
   void CountFree() { cost_.operands.resize(instruction_.operand_count()); }
 
   // One that the layouts undo is a bitcast.
   void CountTranspose() {
-    if (!IsBitcast()) return;
+    if (!IsBitcastTranspose(operand_shape(0), shape(), instruction_.dimensions())) return;
     cost_ = InstructionCost();
     CountFree();
   }
 
-  // The module may not be verified, so the dimensions of a transpose may not be a permutation.
-  bool IsBitcast() const {
-    const Shape& operand = operand_shape(0);
-    const absl::Span<const int64_t> dimensions = instruction_.dimensions();
-    return operand.has_layout() && shape().has_layout() &&
-           static_cast<int>(dimensions.size()) == shape().dimensions_size() && IsPermutation(dimensions) &&
-           ShapeUtil::TransposeIsBitcast(operand, shape(), dimensions);
-  }
-
-  // What costs what it calls.
+  // Operations that cost as much as the computations that they call.
   void CountCalled() {
     cost_.counts_called = true;
     cost_.cost = Callee(0) + Callee(1);
@@ -171,7 +224,7 @@ class Counter {
     cost_.cost = DearestBranch();
   }
 
-  // The most of each. A branch without any does not count, which matters where custom calls count less than nothing.
+  // The maximum of each count. A count of 0 is ignored, which matters where custom calls have negative counts.
   Cost DearestBranch() const {
     Cost dearest = Callee(0);
     for (size_t i = 1; i < instruction_.called_computations().size(); ++i) {
@@ -183,7 +236,8 @@ class Counter {
     return dearest;
   }
 
-  // Operands are read, results written; of tuples operands are read as tables and results written as what is in them.
+  // Operands are read and results are written. An operand that is a tuple is read as a table; of a result that is a
+  // tuple the elements are written.
   void SetDefaults() {
     SetWritten(SumOverLeaves(shape(), size_));
     double bytes = cost_.result_bytes;
@@ -195,14 +249,14 @@ class Counter {
     SetBytes(bytes);
   }
 
-  // What runs a computation on elements.
+  // Operations that run a computation on elements.
   void CountMap() { AddRuns(0, Elements(shape())); }
   void CountReduce() { AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape()))); }
   void CountReduceWindow() { AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape()))); }
   void CountScan() { AddRuns(0, 1); }
   void CountSelectAndScatter() {
     const double sources = Elements(operand_shape(1));
-    AddRuns(0, Saturate(sources * (WindowElements() - 1)));
+    AddRuns(0, Saturate(sources * (WindowElements(instruction_.window()) - 1)));
     AddRuns(1, sources);
   }
   void CountSort() {  // as if by comparisons
@@ -217,12 +271,6 @@ class Counter {
   // A reduction between devices, as if of two members.
   void CountCombination() { SetFlops(ElementsOfAll(shape())); }
   void CountRandom() { SetTranscendentals(ElementsOfAll(shape())); }
-
-  double WindowElements() const {
-    std::vector<int64_t> sizes;
-    for (const WindowDimension& dimension : instruction_.window().dimensions()) sizes.push_back(dimension.size());
-    return ProductOfSizes(sizes);
-  }
 
   void CountCustomCall() {
     SetFlops(rules_.custom_call);
@@ -240,26 +288,22 @@ class Counter {
 
   void CountInfeed() {
     PartCosts parts;
-    for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape())) {
-      parts.results.push_back({0, std::move(leaf.index), size_(leaf.shape)});
-    }
+    parts.results = LeafParts(shape(), size_);
     cost_.parts = std::make_shared<PartCosts>(std::move(parts));
   }
 
   void CountOutfeed() {  // all of the data is read, also of tuples
     if (instruction_.operand_count() == 0) return;
     PartCosts parts;
+    parts.operands = LeafParts(operand_shape(0), size_);
     double sum = 0;
-    for (IndexedShape& leaf : ShapeUtil::GetLeafShapes(operand_shape(0))) {
-      parts.operands.push_back({0, std::move(leaf.index), size_(leaf.shape)});
-      sum = Saturate(sum + parts.operands.back().bytes);
-    }
+    for (const PartCosts::Part& part : parts.operands) sum = Saturate(sum + part.bytes);
     Read(0, sum);
     SetBytes(sum);
     if (operand_shape(0).IsTuple()) cost_.parts = std::make_shared<PartCosts>(std::move(parts));
   }
 
-  // What is taken is read and written; indices, if there are any, are read, of dynamic-slice the first one.
+  // The elements of the result are read and written. Indices are read; of dynamic-slice only the first one.
   void CountSlice() {
     const double taken = size_(shape());
     Read(0, taken, Ratio(Elements(shape()), Elements(operand_shape(0))));
@@ -287,14 +331,7 @@ class Counter {
     AddRuns(0, Elements(operand_shape(count + 1)));
   }
 
-  void CountFft() {
-    double log_factor = 1;
-    for (int64_t length : instruction_.fft_length()) {
-      log_factor = Saturate(log_factor * Log2Floor(static_cast<uint64_t>(std::max<int64_t>(length, 1))));
-    }
-    constexpr double kFmaPerComplexProduct = 4;
-    SetFlops(kFmaFlops * kFmaPerComplexProduct * log_factor * Elements(operand_shape(0)));
-  }
+  void CountFft() { SetFlops(FftFlops(instruction_.fft_length(), operand_shape(0))); }
 
   // Half of the square is there.
   void CountCholesky() {
@@ -312,41 +349,14 @@ class Counter {
     SetFlops(kFmaFlops * LastSize(operand_shape(0)) * Elements(operand_shape(1)));
   }
 
-  static double LastSize(const Shape& array) {
-    if (!array.IsArray() || array.dimensions_size() == 0) return 0;
-    return static_cast<double>(std::max<int64_t>(array.dimensions(array.dimensions_size() - 1), 0));
-  }
-
   void CountFusion() {
     if (instruction_.called_computations().empty()) return;
     const FusedCost& fused = fused_.at(instruction_.called_computations()[0]);
-    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) return CountIndexed(fused);
-    const double reads = ReadParameters(fused);
+    if (instruction_.IsCustomFusion() && fused.gather_or_scatter != nullptr) {
+      return TakeIndexed(instructions_.at(fused.gather_or_scatter), &cost_);
+    }
     cost_.cost = Callee(0);
-    cost_.counts_called = true;
-    cost_.parts = fused.parts;
-    SetWritten(fused.written_bytes);
-    SetBytes(fused.written_bytes + reads + fused.table_bytes);
-  }
-
-  // Returns the sum.
-  double ReadParameters(const FusedCost& fused) {
-    double sum = 0;
-    for (size_t i = 0; i < fused.reads.size(); ++i) {
-      Read(static_cast<int64_t>(i), fused.reads[i]);
-      sum += fused.reads[i];
-    }
-    return sum;
-  }
-
-  // A fusion that is there for the sake of a gather or a scatter costs what that costs.
-  void CountIndexed(const FusedCost& fused) {
-    const InstructionCost& indexed = instructions_.at(fused.gather_or_scatter);
-    cost_.cost = indexed.cost;
-    SetWritten(indexed.result_bytes);
-    for (size_t i = 0; i < indexed.operands.size(); ++i) {
-      Read(static_cast<int64_t>(i), indexed.operands[i].bytes, indexed.operands[i].utilization);
-    }
+    TakeFused(fused, &cost_);
   }
 
   const HloInstruction& instruction_;

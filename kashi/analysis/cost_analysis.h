@@ -50,7 +50,7 @@ struct OperandCost {
   double utilization = 1;  // the part of the operand's elements that is read
 };
 
-// What is read or written of parts of tuples.
+// Bytes that are read or written, by parts of tuples.
 struct PartCosts {
   struct Part {
     int64_t operand = 0;  // which one; 0 for results
@@ -81,7 +81,7 @@ struct CostRules {
   // Null: HostBytes (cost_analysis_sizes.h). Not called for tokens and for arrays without a layout, which have no
   // bytes.
   SizeFunction size;
-  // What a custom call adds to flops and bytes; XLA's: -1.
+  // The flops and the bytes of a custom call; XLA's: -1.
   double custom_call = 0;
 };
 
@@ -90,7 +90,7 @@ class CostAnalysis {
   // INVALID_ARGUMENT for modules with broken links or recursion (call_graph.h). O(instructions + operands).
   static absl::StatusOr<CostAnalysis> Run(const HloModule& module, const CostRules& rules = {});
 
-  // Of the entry, which counts what it calls.
+  // The cost of the entry, which includes the computations that it calls.
   const Cost& total() const { return total_; }
   // The cost of one instruction, including the computations that it calls. A fused instruction has the cost of an
   // unfused one, although the total does not count its bytes. Dies for an instruction of another module.

@@ -17,13 +17,13 @@ class FusedReads {
     for (const HloInstruction* instruction : fused.instructions()) CountUses(*instruction);
   }
 
-  // Of a parameter or a get-tuple-element by its users, which see all of it.
+  // The bytes that the users of a parameter or a get-tuple-element read, which see all of it.
   double DirectReads(const HloInstruction& value) {
     const Read& read = Of(value);
     return read.parts + (read.whole ? size_(value.shape()) : 0);
   }
 
-  // Adds what is read of each array of a parameter; returns the sum.
+  // Adds the bytes that are read of each array of a parameter; returns the sum.
   double AddParts(const HloInstruction& parameter, int64_t number, std::vector<PartCosts::Part>* parts) {
     double sum = 0;
     std::vector<Place> rest = {{&parameter.shape(), {}, &parameter, DirectReads(parameter)}};
@@ -58,7 +58,7 @@ class FusedReads {
     double reads;                 // of the value, or of the nearest one that it is in
   };
 
-  // By element the first get-tuple-element, null where there is none.
+  // The first get-tuple-element of each element; null where there is none.
   static std::vector<const HloInstruction*> ElementsTakenOut(const Place& place) {
     std::vector<const HloInstruction*> taken_out(place.shape->tuple_shapes_size());
     if (place.value == nullptr) return taken_out;
@@ -113,7 +113,7 @@ class FusedReads {
   std::vector<Read> by_id_;
 };
 
-// Returns what is written in all; what of the parts, if the result has any, goes there.
+// Returns the bytes that are written; adds those of the result's parts, if it has any, to `parts`.
 double CountWritten(const HloInstruction& root, const SizeFunction& size, std::vector<PartCosts::Part>* parts) {
   const auto written = [&](const HloInstruction& result) {
     const bool is_update = result.opcode() == HloOpcode::kDynamicUpdateSlice && result.operand_count() > 1;

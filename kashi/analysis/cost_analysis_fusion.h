@@ -41,7 +41,8 @@ using FusedCosts = absl::flat_hash_map<const HloComputation*, FusedCost>;
 void AddResultParts(const Shape& result, const ShapeIndex& at, const SizeFunction& size,
                     std::vector<PartCosts::Part>* parts);
 
-// `nested` has what is fused within `fused`. O(instructions + operands + arrays in the parameters and the root).
+// `nested` has the computations that are fused within `fused`. O(instructions + operands + arrays in the parameters and
+// the root).
 FusedCost CostOfFused(const HloComputation& fused, const FusedCosts& nested, const SizeFunction& size);
 
 }  // namespace kashi::internal

@@ -25,12 +25,12 @@ inline double ProductOfSizes(absl::Span<const int64_t> sizes) {
   return product;
 }
 
-// Of an array, a bounded dimension at its bound; 0 for others.
+// The elements of an array, a bounded dimension at its bound; 0 for other shapes.
 inline double Elements(const Shape& shape) { return shape.IsArray() ? ProductOfSizes(shape.dimensions()) : 0; }
 
 constexpr double kPointerBytes = 8;
 
-// Of one buffer: an array without padding, or the table of pointers of a tuple, which are not followed.
+// The bytes of one buffer: an array without padding, or the table of pointers of a tuple, which are not followed.
 inline double DenseBytes(const Shape& shape) {
   if (shape.IsTuple()) return kPointerBytes * shape.tuple_shapes_size();
   if (shape.IsOpaque()) return kPointerBytes;
@@ -38,7 +38,7 @@ inline double DenseBytes(const Shape& shape) {
   return std::ceil(Elements(shape) * static_cast<double>(ShapeUtil::ElementSizeInBits(shape)) / 8);
 }
 
-// The same for XLA's CPU client: the data of an array with bounded dimensions is followed by the sizes of all its
+// DenseBytes on XLA's CPU client: the data of an array with bounded dimensions is followed by the sizes of all its
 // dimensions (docs/spec/hlo-ops.md 0.4).
 inline double HostBytes(const Shape& shape) {
   const bool is_bounded = shape.IsArray() && absl::c_linear_search(shape.dynamic_dimensions(), true);

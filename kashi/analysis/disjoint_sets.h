@@ -23,9 +23,9 @@ class DisjointSets {
     }
     return member;
   }
-  // Of the set.
+  // The size of the set.
   int32_t SizeOf(int32_t member) { return sizes_[Find(member)]; }
-  // Returns the representative of what is now one set.
+  // Returns the representative of the joined set.
   int32_t Join(int32_t a, int32_t b) {
     a = Find(a);
     b = Find(b);

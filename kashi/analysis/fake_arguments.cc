@@ -112,7 +112,7 @@ bool IsNumber(PrimitiveType type) {
   return primitive_util::IsFloatingPointType(type) || primitive_util::IsComplexType(type);
 }
 
-// What the rule says for a type; nullopt if it says nothing.
+// The distribution of the rule for a type; nullopt if it has none.
 std::optional<Distribution> ByRule(const FakeRule& rule, PrimitiveType type, const ValueConstraint& constraint) {
   const bool is_integer = primitive_util::IsIntegralType(type);
   switch (rule.kind) {
@@ -218,7 +218,7 @@ std::string NameOf(const HloInstruction& parameter) {
   return absl::StrCat("parameter ", parameter.parameter_number(), " (", parameter.name(), ")");
 }
 
-// A large number where it is beyond counting.
+// The bytes of all parameters; a large number if they do not fit.
 double BytesOfParameters(const HloComputation& entry) {
   double bytes = 0;
   for (const HloInstruction* parameter : entry.parameter_instructions()) {

@@ -72,8 +72,8 @@ absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& mod
 // Values for an elided constant, in its layout.
 absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const internal::ValueConstraints& constraints,
                                         uint64_t seed);
-// Gives all elided constants such values: the n-th of a module gets those of the n-th of any other with as many of the
-// same shapes.
+// Gives all elided constants such values. The n-th constant gets the same values in every module with the same number
+// of constants of the same shapes.
 absl::Status FillElidedConstants(HloModule* module, uint64_t seed);
 
 }  // namespace kashi

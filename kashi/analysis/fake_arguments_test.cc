@@ -270,7 +270,7 @@ TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramNeedsThem) {
   const auto ids = gather->operand(1)->literal().data<int32_t>();
   EXPECT_THAT(ids, Each(AllOf(Ge(0), Le(49))));
   EXPECT_GT(std::set<int32_t>(ids.begin(), ids.end()).size(), 5);
-  // The same again.
+  // A second call gives the same numbers.
   const std::unique_ptr<HloModule> other = ReadModule(kElided);
   ASSERT_TRUE(FillElidedConstants(other.get(), 1).ok());
   EXPECT_EQ(other->ToString(HloPrintOptions().set_print_large_constants(true)),

@@ -39,7 +39,7 @@ class Tracer {
   }
 
  private:
-  // What ConcatBitcast puts together lies side by side, and is counted on its own until then.
+  // The operands of ConcatBitcast lie side by side. Each is counted on its own until then.
   void NoteParts(const HloInstruction& instruction) {
     if (!instruction.IsCustomCall("ConcatBitcast")) return;
     const int32_t end = ranges_.RangeOfValue(positions_.RangeOf(&instruction).first).first - 1;
@@ -74,7 +74,8 @@ class Tracer {
     use.range.last = std::min(use.range.last, end);
     if (use.range.first <= use.range.last) uses_.push_back(use);
   }
-  // The values of one buffer: each ends when the next begins, and what the first is needed for, the next is needed for.
+  // Of the values of one buffer, each ends when the next begins; the next value lives at least as long as the one
+  // before.
   void AddTurns(absl::Span<TracedValue> values) {
     for (size_t i = 0; i < values.size(); ++i) {
       if (i + 1 == values.size()) {

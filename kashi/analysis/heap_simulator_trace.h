@@ -26,7 +26,7 @@
 
 namespace kashi::internal {
 
-// Of the groups that are temporaries. O(n log n), n = positions.
+// The uses of memory by groups that are temporaries. O(n log n), n = positions.
 std::vector<MemoryUse> TraceTemporaries(const ValuePositions& positions, const BufferGroups& groups,
                                         const LiveRanges& ranges, const MemoryTarget& target,
                                         const std::vector<bool>& is_temporary);

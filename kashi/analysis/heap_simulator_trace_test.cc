@@ -1,4 +1,4 @@
-// What XLA counts, seen through AnalyzeMemory: the corpus has the real numbers (tests/memory_test.py).
+// XLA's count of temporaries, seen through AnalyzeMemory. The corpus has the real numbers (tests/memory_test.py).
 #include "kashi/analysis/heap_simulator_trace.h"
 
 #include <string>

@@ -28,7 +28,7 @@ int64_t ToInt64(double count) {
   return static_cast<int64_t>(std::max(count, -0x1p63));
 }
 
-// The largest float for what is beyond it.
+// The number as a float; the largest float if it is larger.
 float ToFloat(double count) { return static_cast<float>(std::min<double>(count, std::numeric_limits<float>::max())); }
 
 void SetMainKeys(const Cost& cost, Properties* properties) {
@@ -37,13 +37,13 @@ void SetMainKeys(const Cost& cost, Properties* properties) {
   (*properties)[HloCostAnalysis::kBytesAccessedKey] = ToFloat(cost.bytes_accessed);
 }
 
-// What the computations have that an instruction calls, as XLA puts it together.
+// The properties of the computations that an instruction calls, summed as XLA sums them.
 Properties PropertiesOfCalled(const HloInstruction& instruction,
                               const absl::flat_hash_map<const HloComputation*, Properties>& computations) {
   Properties properties;
   const absl::Span<HloComputation* const> called = instruction.called_computations();
-  // Of what a fusion reads and writes it tells itself; so what is left of this is numbers of operands that it does not
-  // have, but which are in XLA's sums.
+  // A fusion sets its own bytes afterwards. The rest are numbers of operands that the fusion does not have, but XLA's
+  // sums contain them.
   if (instruction.opcode() == HloOpcode::kFusion) return computations.at(called[0]);
   if (!GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kControlFlow)) return properties;
   for (size_t i = 0; i < called.size(); ++i) {
@@ -63,7 +63,7 @@ bool HasSecondsOfCalled(HloOpcode opcode) {
   return opcode == HloOpcode::kCall || opcode == HloOpcode::kWhile || opcode == HloOpcode::kConditional;
 }
 
-// What is read and written, where that is not what is called.
+// The bytes that an instruction itself reads and writes, apart from the computations that it calls.
 void SetAccesses(const InstructionCost& cost, Properties* properties) {
   properties->set_output_bytes_accessed(ToFloat(cost.result_bytes));
   for (size_t i = 0; i < cost.operands.size(); ++i) {

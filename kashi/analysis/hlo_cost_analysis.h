@@ -72,20 +72,20 @@ class HloCostAnalysis {
                            const Properties& min_latency_seconds = {});
 
   // Adds all instructions of a computation, with what they call; those that were visited before do not count again.
-  // INVALID_ARGUMENT for what is in no module, and where CostAnalysis::Run has it; RESOURCE_EXHAUSTED if the properties
-  // of the module's instructions, those with what they call, take the room of more than 2^24 numbers: a million
-  // instructions are well within. After an error the analysis is as it was. O(module) each time. Instructions are
-  // remembered by address: the module must outlive this.
+  // INVALID_ARGUMENT for a computation without a module, and as for CostAnalysis::Run; RESOURCE_EXHAUSTED if the
+  // properties of the module's instructions, those with what they call, take the room of more than 2^24 numbers: a
+  // million instructions are well within. After an error the analysis is as it was. O(module) each time. Instructions
+  // are remembered by address: the module must outlive this.
   absl::Status Visit(const HloComputation& computation);
   // Only what the instruction needs: itself, its operands and control predecessors, and theirs.
   absl::Status Visit(const HloInstruction& root);
 
-  // Takes an instruction out of the sums, and what it had is 0; nothing if it is not known.
+  // Subtracts an instruction from the sums and sets its own costs to 0; no effect if it is not known.
   absl::Status RemoveInstruction(HloInstruction* instruction);
   // Counts an instruction anew that has changed, or a new one, and no other; the same errors as Visit.
   absl::Status RevisitInstruction(HloInstruction* instruction);
 
-  // Sums over what was visited.
+  // Sums over the visited instructions.
   float flop_count() const { return property_sums_[kFlopsKey]; }
   float transcendental_count() const { return property_sums_[kTranscendentalsKey]; }
   float bytes_accessed() const { return property_sums_[kBytesAccessedKey]; }

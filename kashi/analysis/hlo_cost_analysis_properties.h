@@ -61,7 +61,7 @@ class HloCostProperties {
   // The larger of both; what `other` has not set stays as it is.
   HloCostProperties& TakeMax(const HloCostProperties& other);
 
-  // How many plain numbers would take as much room, about: a key of its own takes that of 16.
+  // The size in plain numbers, approximately: a key of its own counts as 16.
   size_t size() const { return plain_.size() + 2 * operands_.size() + 16 * others_.size(); }
   bool empty() const;
 

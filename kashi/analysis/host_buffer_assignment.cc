@@ -19,21 +19,21 @@ namespace {
 
 constexpr int64_t kMaxPairLooks = int64_t{1} << 25;
 
-// Times are steps; what a computation returns lives until the step after its last, in which its caller takes it.
+// Times are steps. The result of a computation lives until the step after its last, in which its caller takes it.
 struct HostValue {
   int32_t position = 0;
   int32_t entry = 0;
   int32_t node = 0;
   int32_t first = 0;
   int32_t last = 0;
-  // Where it stands at the end: a result of an instruction that uses it there may be written over it.
+  // The position at the end of its life: the result of an instruction that uses it there may be written over it.
   int32_t end_position = 0;
   int32_t end_time = 0;
   int32_t order = 0;  // of the instruction, callers before callees, operands before users
 };
 
 struct Buffer {
-  std::vector<int32_t> values;  // in XLA's order: those that instructions make, callees before callers, then phis
+  std::vector<int32_t> values;  // in XLA's order: values of instructions, callees before callers, then phis
   int64_t bytes = 0;
   int64_t memory_space = 0;
   int32_t min_order = INT32_MAX;
@@ -95,7 +95,7 @@ class Values {
       }
     }
   }
-  // What a loop is given, its body takes over where it reads its parameter.
+  // The body of a loop takes over the loop's operand where it reads its parameter.
   int32_t StepOfUse(const HloInstruction& user, int32_t step) const {
     if (user.opcode() != HloOpcode::kWhile || user.called_computations().size() != 2) return step;
     const HloComputation& body = *user.called_computations()[0];
@@ -184,7 +184,8 @@ class Values {
     }
   }
 
-  // The values of one buffer: each ends when the next begins, and what the first is needed for, the next is needed for.
+  // Of the values of one buffer, each ends when the next begins; the next value lives at least as long as the one
+  // before.
   void TakeTurns() {
     std::vector<int32_t> order(values_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
@@ -212,7 +213,106 @@ class Values {
   std::vector<int32_t> numbers_;
 };
 
-// ---- What lies where.
+// ---- The block of temporaries.
+
+// Temporaries begin and end one after the other, as in XLA's heap simulator.
+class TemporaryHeap {
+ public:
+  TemporaryHeap(const Values& values, const ValuePositions& positions, const BufferGroups& groups,
+                absl::Span<const Buffer> buffers, absl::Span<const HostBufferAssignment::Place> places,
+                int64_t alignment, OperandSharing* sharing)
+      : values_(values),
+        positions_(positions),
+        groups_(groups),
+        buffers_(buffers),
+        places_(places),
+        alignment_(alignment),
+        sharing_(sharing) {}
+
+  // Values begin and end one after the other, also within a step.
+  absl::StatusOr<HeapLayout> Run() {
+    int32_t end = 0;
+    for (int32_t i = 0; i < values_.values().size(); ++i) {
+      if (!IsTemporary(values_.values()[i])) continue;
+      order_.push_back(i);
+      end = std::max(end, values_.values()[i].last + 1);
+    }
+    absl::c_sort(order_, [this](int32_t a, int32_t b) {
+      const HostValue &x = values_.values()[a], &y = values_.values()[b];
+      return std::make_tuple(x.first, x.last, a) < std::make_tuple(y.first, y.last, b);
+    });
+    freed_.resize(end);
+    for (int32_t number : order_) freed_[values_.values()[number].last].push_back(number);
+    interval_of_.assign(values_.values().size(), -1);
+    size_t next = 0;
+    for (int32_t step = 0; step < end; ++step) {
+      for (; next < order_.size() && values_.values()[order_[next]].first == step; ++next) Begin(order_[next], step);
+      for (int32_t number : freed_[step]) End(number);
+    }
+    return PlaceByBestFit(intervals_, alignment_);
+  }
+
+  // The temporaries by when they begin, and the interval of each in the heap.
+  const std::vector<int32_t>& order() const { return order_; }
+  int32_t IntervalOf(int32_t number) const { return interval_of_[number]; }
+
+ private:
+  bool IsTemporary(const HostValue& value) const {
+    return places_[values_.GroupOf(value)].owner == HostBufferAssignment::kTemporaries;
+  }
+  void Begin(int32_t number, int32_t step) {
+    const HostValue& value = values_.values()[number];
+    const int32_t group = values_.GroupOf(value);
+    int32_t shared = -1;
+    const auto [first, is_new] = first_of_group_.try_emplace(group, number);
+    if (!is_new) {
+      shared = interval_of_[first->second];
+    } else if (const std::optional<int32_t> operand = DyingOperand(value, step)) {
+      End(*operand);
+      auto& freed = freed_[step];
+      freed.erase(absl::c_find(freed, *operand));
+      shared = interval_of_[*operand];
+    }
+    interval_of_[number] = static_cast<int32_t>(intervals_.size());
+    const int64_t bytes = values_.NodeOf(value).bytes;
+    intervals_.push_back({bytes, bytes == 0 ? 0 : now_++, 0, shared, number});
+  }
+  void End(int32_t number) {
+    HeapInterval& interval = intervals_[interval_of_[number]];
+    if (interval.bytes != 0) interval.last = now_++;
+  }
+  // The operand over which the value can be written, where both are alone in their buffers.
+  std::optional<int32_t> DyingOperand(const HostValue& value, int32_t step) {
+    if (buffers_[values_.GroupOf(value)].values.size() != 1) return std::nullopt;
+    const HloInstruction& instruction = *values_.EntryOf(value).instruction;
+    if (instruction.opcode() == HloOpcode::kCopy) return std::nullopt;
+    for (const HloInstruction* operand : instruction.operands()) {
+      const int32_t number = values_.NumberOf(groups_.ValueOf(positions_.RangeOf(operand).first));
+      if (number < 0 || !IsTemporary(values_.values()[number])) continue;
+      const HostValue& candidate = values_.values()[number];
+      if (candidate.last != step || buffers_[values_.GroupOf(candidate)].values.size() != 1) continue;
+      if (!absl::c_linear_search(freed_[step], number)) continue;
+      if (sharing_->MayShare(values_.Part(candidate.position), values_.Part(value.position))) return number;
+    }
+    return std::nullopt;
+  }
+
+  const Values& values_;
+  const ValuePositions& positions_;
+  const BufferGroups& groups_;
+  const absl::Span<const Buffer> buffers_;                      // by group
+  const absl::Span<const HostBufferAssignment::Place> places_;  // by group
+  const int64_t alignment_;
+  OperandSharing* const sharing_;
+  std::vector<int32_t> order_;
+  int32_t now_ = 0;
+  std::vector<std::vector<int32_t>> freed_;  // values, by step
+  absl::flat_hash_map<int32_t, int32_t> first_of_group_;
+  std::vector<int32_t> interval_of_;  // by value
+  std::vector<HeapInterval> intervals_;
+};
+
+// ---- The place of each buffer.
 
 class Assigner {
  public:
@@ -238,12 +338,12 @@ class Assigner {
     for (int32_t group : order) {
       KASHI_RETURN_IF_ERROR(Assign(group));
     }
-    KASHI_RETURN_IF_ERROR(SimulateHeap());
+    KASHI_RETURN_IF_ERROR(PlaceInBlock());
     return std::move(result_);
   }
 
  private:
-  // What lies in one place: values by when they begin. Their times overlap only where one is written over another.
+  // The values that lie in one place, by first step. Their times overlap only where one is written over another.
   struct Allocation {
     int32_t owner = 0;
     int64_t bytes = 0;
@@ -342,8 +442,8 @@ class Assigner {
   // Whether nothing is in the way of the value.
   bool IsFree(int32_t number, const Allocation& allocation) {
     const HostValue& value = values_.values()[number];
-    // Those that begin while the value is there, and the one before: what began earlier has ended before that one, or
-    // where that one begins.
+    // Compares with the values that begin during the life of this one, and with the value before them. Earlier values
+    // have ended when that one begins.
     auto it = allocation.values.upper_bound(value.last);
     while (it != allocation.values.begin()) {
       --it;
@@ -354,7 +454,7 @@ class Assigner {
     }
     return true;
   }
-  // Their times overlap: they may if that is one step, in which the later is written over the earlier.
+  // Pre: their times overlap. They may, if that is one step, in which the later is written over the earlier.
   bool MayMeet(const HostValue& a, const HostValue& b) {
     if (a.last == b.first) return IsWrittenOver(a, b);
     return b.last == a.first && IsWrittenOver(b, a);
@@ -364,7 +464,7 @@ class Assigner {
     if (user.opcode() == HloOpcode::kCopy) return false;
     return sharing_.MayShare(values_.Part(operand.end_position), values_.Part(result.position));
   }
-  // A copy of what lies there was made for a reason.
+  // A copy of a value in this place must not return to the place: it was made for a reason.
   bool IsCopyFrom(int32_t number, const Allocation& allocation) const {
     const HloInstruction& user = *values_.EntryOf(values_.values()[number]).instruction;
     if (user.opcode() != HloOpcode::kCopy || user.operand_count() != 1) return false;
@@ -374,80 +474,18 @@ class Assigner {
 
   // ---- The block of temporaries.
 
-  bool IsTemporary(const HostValue& value) const {
-    return result_.places[values_.GroupOf(value)].owner == HostBufferAssignment::kTemporaries;
-  }
-  // Values begin and end one after the other, also within a step.
-  absl::Status SimulateHeap() {
-    std::vector<int32_t> order;
-    int32_t end = 0;
-    for (int32_t i = 0; i < values_.values().size(); ++i) {
-      if (!IsTemporary(values_.values()[i])) continue;
-      order.push_back(i);
-      end = std::max(end, values_.values()[i].last + 1);
-    }
-    absl::c_sort(order, [this](int32_t a, int32_t b) {
-      const HostValue &x = values_.values()[a], &y = values_.values()[b];
-      return std::make_tuple(x.first, x.last, a) < std::make_tuple(y.first, y.last, b);
-    });
-    freed_.resize(end);
-    for (int32_t number : order) freed_[values_.values()[number].last].push_back(number);
-    interval_of_.assign(values_.values().size(), -1);
-    size_t next = 0;
-    for (int32_t step = 0; step < end; ++step) {
-      for (; next < order.size() && values_.values()[order[next]].first == step; ++next) Begin(order[next], step);
-      for (int32_t number : freed_[step]) End(number);
-    }
-    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, PlaceByBestFit(intervals_, alignment_));
-    PlaceInBlock(order, heap);
-    return absl::OkStatus();
-  }
-  void Begin(int32_t number, int32_t step) {
-    const HostValue& value = values_.values()[number];
-    const int32_t group = values_.GroupOf(value);
-    int32_t shared = -1;
-    const auto [first, is_new] = first_of_group_.try_emplace(group, number);
-    if (!is_new) {
-      shared = interval_of_[first->second];
-    } else if (const std::optional<int32_t> operand = DyingOperand(value, step)) {
-      End(*operand);
-      auto& freed = freed_[step];
-      freed.erase(absl::c_find(freed, *operand));
-      shared = interval_of_[*operand];
-    }
-    interval_of_[number] = static_cast<int32_t>(intervals_.size());
-    const int64_t bytes = values_.NodeOf(value).bytes;
-    intervals_.push_back({bytes, bytes == 0 ? 0 : now_++, 0, shared, number});
-  }
-  void End(int32_t number) {
-    HeapInterval& interval = intervals_[interval_of_[number]];
-    if (interval.bytes != 0) interval.last = now_++;
-  }
-  // Over which the value can be written; both alone in their buffers.
-  std::optional<int32_t> DyingOperand(const HostValue& value, int32_t step) {
-    if (buffers_[values_.GroupOf(value)].values.size() != 1) return std::nullopt;
-    const HloInstruction& instruction = *values_.EntryOf(value).instruction;
-    if (instruction.opcode() == HloOpcode::kCopy) return std::nullopt;
-    for (const HloInstruction* operand : instruction.operands()) {
-      const int32_t number = values_.NumberOf(groups_.ValueOf(positions_.RangeOf(operand).first));
-      if (number < 0 || !IsTemporary(values_.values()[number])) continue;
-      const HostValue& candidate = values_.values()[number];
-      if (candidate.last != step || buffers_[values_.GroupOf(candidate)].values.size() != 1) continue;
-      if (!absl::c_linear_search(freed_[step], number)) continue;
-      if (sharing_.MayShare(values_.Part(candidate.position), values_.Part(value.position))) return number;
-    }
-    return std::nullopt;
-  }
   bool IsInBlock(int32_t owner) const {
     if (owner < 0) return owner == HostBufferAssignment::kTemporaries;
     const Buffer& buffer = buffers_[owner];
     return buffer.is_table && !buffer.lives_out && !buffer.is_argument && !buffer.is_constant;
   }
-  // The tables of tuples that the caller does not see, and the heap, one after the other. Their order is what
-  // std::partition leaves of the order in which they were made, before what lies in no memory of the program's.
-  void PlaceInBlock(const std::vector<int32_t>& order, const HeapLayout& heap) {
+  // The block has the tables of tuples that the caller does not see, and the heap, one after the other. Their order is
+  // the order in which they were made, as std::partition changes it.
+  absl::Status PlaceInBlock() {
+    TemporaryHeap temporaries(values_, positions_, groups_, buffers_, result_.places, alignment_, &sharing_);
+    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, temporaries.Run());
     std::vector<int32_t> owners = std::move(owners_);
-    if (!order.empty()) owners.push_back(HostBufferAssignment::kTemporaries);
+    if (!temporaries.order().empty()) owners.push_back(HostBufferAssignment::kTemporaries);
     owners.resize(owners.size() + thread_local_count_, HostBufferAssignment::kNowhere);
     const auto block =
         std::partition(owners.begin(), owners.end(), [this](int32_t owner) { return !IsInBlock(owner); });
@@ -458,11 +496,13 @@ class Assigner {
         result_.temp_bytes = base + buffers_[*owner].bytes;
         continue;
       }
-      for (int32_t number : order) {
-        result_.places[values_.GroupOf(values_.values()[number])].offset = base + heap.offsets[interval_of_[number]];
+      for (int32_t number : temporaries.order()) {
+        result_.places[values_.GroupOf(values_.values()[number])].offset =
+            base + heap.offsets[temporaries.IntervalOf(number)];
       }
       result_.temp_bytes = base + heap.bytes;
     }
+    return absl::OkStatus();
   }
 
   const HloModule& module_;
@@ -478,11 +518,6 @@ class Assigner {
   std::vector<Allocation> allocations_;                  // in which others may lie
   absl::flat_hash_map<int32_t, int32_t> allocation_of_;  // by owner
   int64_t looks_ = kMaxPairLooks;
-  int32_t now_ = 0;
-  std::vector<std::vector<int32_t>> freed_;  // values, by step
-  absl::flat_hash_map<int32_t, int32_t> first_of_group_;
-  std::vector<int32_t> interval_of_;  // by value
-  std::vector<HeapInterval> intervals_;
 };
 
 }  // namespace

@@ -39,11 +39,11 @@ struct HostBufferAssignment {
   int64_t temp_bytes = 0;     // of the block of temporaries
 };
 
-// Of a module that is scheduled and in which every computation with buffers has one caller: hosts' compilers leave it
-// so. alignment: of temporaries within their block, in bytes (MemoryTarget::buffer_alignment).
-// thread_local_count: of the values of computations that work on elements; XLA has places for them too, which changes
-// the order of what it puts together.
-// RESOURCE_EXHAUSTED where it would take too long (more than 2^25 looks at what lies in outputs; best_fit_heap.h).
+// Pre: the module is scheduled, and every computation with buffers has one caller, as the output of hosts' compilers.
+// alignment: of temporaries within their block, in bytes (MemoryTarget::buffer_alignment).
+// thread_local_count: the number of values of computations that work on elements. XLA has places for them too, which
+// changes the order of the block.
+// RESOURCE_EXHAUSTED if it would take too long (more than 2^25 tests of values in outputs; best_fit_heap.h).
 absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, const CallGraph& graph,
                                                        const ValuePositions& positions, const BufferGroups& groups,
                                                        const LiveRanges& ranges, int64_t alignment,

@@ -199,7 +199,7 @@ ENTRY e {
   EXPECT_GE(memory.buffers[BufferOf(memory, "t{}")].offset, 0);
 }
 
-// What is not scheduled, or calls a computation from several places, is an estimate.
+// A module without a schedule, or with a computation that several instructions call, gets an estimate.
 TEST(HostBufferAssignment, WithoutAScheduleThereAreNoPlaces) {
   const std::unique_ptr<HloModule> module = ReadModule(R"(HloModule m
 ENTRY e {
@@ -212,7 +212,8 @@ ENTRY e {
   EXPECT_EQ(memory.basis, MemoryBasis::kEstimate);
 }
 
-// So many outputs and temporaries that all would be tried in all: the answer is an estimate, and soon there.
+// With this many outputs and temporaries, trying every temporary in every output takes too long: the answer is an
+// estimate, and quick.
 TEST(HostBufferAssignment, WorkIsLimited) {
   constexpr int kCount = 12'000;
   std::string text = "HloModule m, is_scheduled=true\nENTRY e {\n  p = f32[16] parameter(0)\n";

@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// A part of what an instruction makes.
+// A part of an instruction's result.
 struct Source {
   const HloInstruction* instruction;
   ShapeIndex index;
@@ -20,7 +20,7 @@ struct Source {
 // to their end, so that many results at the end of one long chain stay cheap.
 constexpr int kMaxSteps = 32;
 
-// Where the buffer comes from; nullopt for what does not fit together or is too far away.
+// The source of the buffer; nullopt if the instructions do not fit together, or if the source is too far away.
 std::optional<Source> Origin(Source source) {
   for (int step = 0; step < kMaxSteps; ++step) {
     const HloInstruction& instruction = *source.instruction;
@@ -97,7 +97,7 @@ void AddByOpcode(const HloInstruction& instruction, std::vector<InPlacePair>* pa
   }
 }
 
-// False for fusions of modules that were not verified: what holds for the elements of another tuple says nothing there.
+// False for fusions of modules that were not verified: facts about the elements of another tuple do not apply there.
 bool HaveSameArity(const Shape& result, const HloComputation& fused) {
   const Shape& root = fused.root_instruction()->shape();
   return result.IsTuple() == root.IsTuple() &&
@@ -132,7 +132,7 @@ InPlacePairs::InPlacePairs(const CallGraph& graph) {
 void InPlacePairs::AddFusedPairs(const HloComputation& fused) {
   const HloInstruction* root = fused.root_instruction();
   std::vector<InPlacePair> pairs;
-  // Of what results come from: many may come from one instruction.
+  // The pairs of the instructions from which results come: many results may come from one instruction.
   absl::flat_hash_map<const HloInstruction*, std::vector<InPlacePair>> known;
   const int64_t count = root->shape().IsTuple() ? root->shape().tuple_shapes_size() : 1;
   for (int64_t i = 0; i < count; ++i) {

@@ -35,13 +35,13 @@ class InPlacePairs {
   // O(n log n), n = instructions + results of fusions.
   explicit InPlacePairs(const CallGraph& graph);
 
-  // By output_index, each once.
+  // The pairs of an instruction, sorted by output_index, each index once.
   std::vector<InPlacePair> Of(const HloInstruction& instruction) const;
 
  private:
   void AddFusedPairs(const HloComputation& fused);
 
-  // By fused computation: the same with the parameter's number for the operand's.
+  // The pairs of each fused computation, with the parameter's number for the operand's.
   absl::flat_hash_map<const HloComputation*, std::vector<InPlacePair>> fused_pairs_;
 };
 

@@ -28,7 +28,8 @@ bool IsWhole(const HloComputation& computation, const std::vector<HloInstruction
   return true;
 }
 
-// Most of it is book-keeping: which buffers an instruction makes, which it uses, and how many uses each has left.
+// Most of the work is book-keeping: the buffers that an instruction makes and uses, and the number of uses that each
+// has left.
 class ListScheduler {
  public:
   ListScheduler(const HloComputation& computation, std::vector<HloInstruction*> post_order,
@@ -116,7 +117,7 @@ class ListScheduler {
     ++steps_[after].waits_for;
   }
 
-  // Bytes that are free after a step and were not before, as long as other buffers' uses are what they are at first.
+  // The bytes that a step frees, minus those that it makes, with the first numbers of uses.
   std::vector<int64_t> FirstGains() const {
     std::vector<int64_t> gains(steps_.size());
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -126,7 +127,7 @@ class ListScheduler {
     return gains;
   }
 
-  // Of the steps by number; shorter than them all if they wait for one another.
+  // The order of the steps, by number; incomplete if they wait for one another.
   std::vector<int32_t> Schedule() const {
     struct Candidate {
       int64_t gain;

@@ -87,7 +87,8 @@ struct LastUse {
   int32_t Of(int32_t node) const { return node == 0 ? std::max(whole, table) : whole; }
 };
 
-// What a user looks at. A tuple only takes up pointers; the value is used where the tuple's elements are.
+// The part of an operand that a user reads. A tuple only reads pointers; the value is used where the tuple's elements
+// are used.
 enum class Use { kNone, kTable, kWhole };
 
 Use UseBy(const HloInstruction& user) {

@@ -29,7 +29,7 @@ struct LiveRange {
 
 class LiveRanges {
  public:
-  // The steps of a computation, and of what is inline in it.
+  // The steps of a computation, and of computations that are inline in it.
   struct Span {
     int32_t first = 0;
     int32_t last = -1;
@@ -43,10 +43,10 @@ class LiveRanges {
   absl::Span<const HloInstruction* const> sequence(int32_t region) const { return sequences_[region]; }
   // Within the region that it is in. The computation has buffers.
   const Span& SpanOf(const HloComputation* computation) const { return spans_.at(computation); }
-  // By group. A group of several regions is a borrowed one; its range says nothing.
+  // The range of a group. A group of several regions is a borrowed one; its range has no meaning.
   const LiveRange& RangeOf(int32_t group) const { return ranges_[group]; }
-  // By position: of the value that it makes, to the last use of that value, without the other values of its buffer. A
-  // parameter's begins with the computation. None for positions that hold the value of another one.
+  // The range of the value that a position makes, to the last use of that value, without the other values of its
+  // buffer. A parameter's range begins with the computation. None for positions that hold the value of another one.
   const LiveRange& RangeOfValue(int32_t position) const { return value_ranges_[position]; }
   // The region of a computation that is not inline.
   int32_t RegionOf(const HloComputation* root) const { return regions_.at(root); }

@@ -127,11 +127,11 @@ struct MemoryAnalysis {
   // The most temporaries in any one space, as XLA counts them (heap_simulator_trace.h). 0 on a host, where it counts
   // none.
   int64_t xla_temp_bytes = 0;
-  // What XLA calls peak_memory_in_bytes: all resident buffers of all spaces, and xla_temp_bytes.
+  // XLA's peak_memory_in_bytes: all resident buffers of all spaces, and xla_temp_bytes.
   int64_t XlaPeakBytes() const;
 };
 
-// What XLA wrote of the module's memory, if there is something.
+// XLA's own reports of the module's memory, if there are any.
 struct XlaMemoryFacts {
   std::optional<XlaBufferAssignment> assignment;
   std::optional<std::vector<XlaMemoryUsage>> usage;  // looked at only without an assignment

@@ -176,7 +176,7 @@ ENTRY e {
   EXPECT_EQ(Analyze(*module, "v6e").default_space().peak_bytes, 512 + 2 * 512 + 32);
 }
 
-// What a computation with two callers needs is counted at each call, once.
+// The memory of a computation with two callers is counted at each call, once.
 TEST(MemoryAnalysisTest, SharedComputations) {
   const auto module = ReadModule(R"(
 HloModule m, is_scheduled=true

@@ -35,7 +35,7 @@ class Sweep {
     changes_.push_back({last + 1, -bytes});
   }
   RegionPeak Finish() {
-    // What goes first: the sum never counts what is not there together.
+    // Ends come before begins in a step: the sum never counts buffers that are not alive together.
     absl::c_sort(changes_, [](const Change& a, const Change& b) {
       return a.step != b.step ? a.step < b.step : a.bytes < b.bytes;
     });
@@ -86,7 +86,7 @@ class PeakFinder {
     return absl::OkStatus();
   }
 
-  // By memory space. The regions that are called have been measured.
+  // The calls of a region, by memory space. Pre: the called regions have been measured.
   std::map<int64_t, std::vector<Call>> CallsOf(int32_t region) const {
     std::map<int64_t, std::vector<Call>> calls;
     const auto sequence = ranges_.sequence(region);

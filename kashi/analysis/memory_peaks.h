@@ -23,7 +23,7 @@ struct MemoryUse {
   int64_t bytes = 0;
 };
 
-// What is taken from `step` on, up to the next level's.
+// The bytes in use from `step` on, up to the step of the next level.
 struct MemoryLevel {
   int32_t step = 0;
   int64_t bytes = 0;

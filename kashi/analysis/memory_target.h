@@ -24,9 +24,9 @@ struct MemoryTarget {
 
   bool is_tpu() const { return tpu.has_value(); }
   std::string name() const { return tpu ? std::string(GetTpuGenerationInfo(*tpu).name) : is_gpu ? "gpu" : "host"; }
-  // Of temporaries within their block, where XLA's compilers for hosts and GPUs place them.
+  // The alignment of temporaries within their block, where XLA's compilers for hosts and GPUs place them.
   int64_t buffer_alignment() const { return is_gpu ? 256 : 64; }
-  // Where a TPU keeps what it computes with: S(3) on v4, S(1) on all others.
+  // The memory space of a TPU's vector memory: S(3) on v4, S(1) on all others.
   int64_t vector_memory_space() const { return tpu == TpuGeneration::kV4 ? 3 : 1; }
   DeviceSizeOptions size_options() const { return {/*pad_untiled=*/is_tpu()}; }
   // The size of the table of a tuple with this number of elements. Pre: 0 <= elements < 2^31.
@@ -42,9 +42,9 @@ std::string MemoryTargetNames();
 // that is not compiled yet has none either.
 bool HasTiles(const HloModule& module);
 
-// By what a compiled module shows of its target. Tiles mean a TPU; 32-bit scalars in T(256) v2 or v3 (the answer is
-// v3); vector memory S(3) v4; otherwise v5e, whose sizes differ from those of later generations in the tables only.
-// Without tiles a GPU if a backend config or a custom call is one of XLA's compiler for GPUs; else a host.
+// Guesses the target from the facts of a compiled module. Tiles mean a TPU; 32-bit scalars in T(256) v2 or v3 (the
+// answer is v3); vector memory S(3) v4; otherwise v5e, whose sizes differ from those of later generations in the tables
+// only. Without tiles a GPU if a backend config or a custom call is one of XLA's compiler for GPUs; else a host.
 MemoryTarget GuessMemoryTarget(const HloModule& module);
 
 }  // namespace kashi

@@ -72,7 +72,7 @@ bool IsAddedToProduct(const HloInstruction& parameter) {
          IsProduct(*add.operand(1 - numbers[0]));
 }
 
-// From the fused parameter to the root, on all ways.
+// Whether all paths from the fused parameter to the root use it element by element.
 bool IsUsedByElement(const HloInstruction& parameter, bool may_enter_tuples) {
   std::vector<const HloInstruction*> rest = {&parameter};
   absl::flat_hash_set<const HloInstruction*> seen(rest.begin(), rest.end());

@@ -30,8 +30,8 @@ class OperandSharing {
     ShapeIndex index;
   };
 
-  // False unless operand.instruction is an operand of result.instruction. What in_place.h names is not looked at: that
-  // lies in one buffer anyway. The size of a fusion is walked once for each of its parameters, and not again.
+  // False unless operand.instruction is an operand of result.instruction. Pairs of in_place.h are not considered: they
+  // lie in one buffer anyway. The size of a fusion is walked once for each of its parameters, and not again.
   bool MayShare(const Part& operand, const Part& result);
 
  private:

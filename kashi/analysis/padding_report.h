@@ -43,7 +43,8 @@ struct PaddingEntry {
   int64_t padding_bytes() const { return (bytes - unpadded_bytes) * static_cast<int64_t>(buffers.size()); }
 };
 
-// What makes an array of this shape smaller on the target; cheapest first, but another type last, as it may not do.
+// Changes that make an array of this shape smaller on the target: the cheapest first, but another type last, since the
+// program may not allow it.
 std::vector<PaddingSuggestion> SuggestLessPadding(const Shape& shape, const MemoryTarget& target);
 
 // The shapes with the most padding, the worst first, at most `count` of them.

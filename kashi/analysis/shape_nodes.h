@@ -44,7 +44,7 @@ class ShapeNodes {
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
   // The node of a tuple element; nullopt unless the node is a tuple with this element. O(1).
   std::optional<int32_t> Element(int32_t node, int64_t number) const;
-  // The same down a path.
+  // The node at the end of a path of elements; nullopt if there is none.
   std::optional<int32_t> Find(ShapeIndexView index) const;
   ShapeIndex IndexOf(int32_t node) const;
   // Of all nodes.

@@ -15,8 +15,8 @@ struct SourceLocation {
   int32_t line = 0;
 };
 
-// From the instruction's metadata: its file and line, or those of its stack frame. A fusion or an asynchronous start
-// without metadata has those of the root that it computes.
+// The location in the instruction's metadata: its file and line, or those of its stack frame. A fusion or an
+// asynchronous start without metadata has those of the root that it computes.
 SourceLocation GetSourceLocation(const HloInstruction& instruction);
 
 }  // namespace kashi

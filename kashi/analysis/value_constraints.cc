@@ -91,7 +91,7 @@ class Spreading {
     int32_t first;
     int32_t rank = -1;  // larger than those of operands
   };
-  // What is next has the smallest key: a round, the rank from behind, a place.
+  // The value with the smallest key is next: a round, the rank from behind, a place.
   using Turn = std::tuple<int, int32_t, int32_t>;
   // Each with its user. Of the users that have the same one, messages name the one whose name comes first.
   using Constraints = std::map<ValueConstraint, const HloInstruction*, Stronger>;

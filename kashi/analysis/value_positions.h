@@ -49,7 +49,7 @@ class ValuePositions {
   // outlive this.
   static absl::StatusOr<ValuePositions> Build(const CallGraph& graph, internal::ShapeNodesCache* shapes);
 
-  // By computation, callees first, then in the order of their instructions.
+  // Sorted by computation, callees first, then in the order of their instructions.
   absl::Span<const Entry> entries() const { return entries_; }
   int32_t size() const { return size_; }
   int64_t total_bytes() const { return total_bytes_; }  // of all positions

@@ -36,7 +36,7 @@ struct XlaBufferAssignment {
     bool is_argument = false;
     bool is_constant = false;
     bool is_thread_local = false;
-    bool lives_out = false;     // outputs, and what shares a place with one
+    bool lives_out = false;     // outputs, and values that share a place with one
     bool is_temporary = false;  // "preallocated-temp"
     std::vector<Value> values;
   };

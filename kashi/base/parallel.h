@@ -17,12 +17,12 @@ namespace kashi::internal {
 // Threads that may take part in a loop, the caller included: the machine's hardware threads, at least 1. Constant.
 int ParallelThreadCount();
 
-// Calls body(begin, end, thread) for ranges that together are [0, n), each number once, and returns when all are done.
-// Ranges are at least `grain` long but for the last one; a loop that fits one range runs inline. A thread may get
-// several, neighbours if it can, and about the same in each loop over n: its caches know what they are about. `thread`
-// is in [0, ParallelThreadCount()), no two calls that run at the same time in one loop have the same, and the caller's
-// is 0. A loop inside a body runs inline, in one range, under that body's thread number. What the bodies wrote is
-// visible to the caller afterwards.
+// Calls body(begin, end, thread) for disjoint ranges that cover [0, n), and returns when all calls are done. Each range
+// except the last has at least `grain` numbers; a loop that fits one range runs inline. A thread may get several
+// ranges, neighbours if possible, and about the same ones in each loop over n, so that its caches hold their data.
+// `thread` is in [0, ParallelThreadCount()): calls that run at the same time in one loop have different numbers, and
+// the caller has 0. A loop inside a body runs inline, in one range, under that body's thread number. Memory that the
+// bodies write is visible to the caller afterwards.
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body);
 
 }  // namespace kashi::internal

@@ -21,8 +21,9 @@ struct Chunk {
   bool operator<(const Chunk& other) const { return offset != other.offset ? offset < other.offset : end < other.end; }
 };
 
-// Which chunks are there at some time between two: those that are there at the first, and those that begin later. For
-// the first, each stands at the O(log n) nodes of a tree over time that together are its life.
+// Finds the chunks that are alive at some time in a range: those that are alive at its start, and those that begin
+// later. For the first kind, each chunk is stored at the O(log n) nodes of a tree over time that together cover its
+// life.
 class ChunksInTime {
  public:
   explicit ChunksInTime(int32_t times)
@@ -64,7 +65,7 @@ class ChunksInTime {
   std::vector<Chunk> at_begin_;              // by time
 };
 
-// What is placed at one offset: an interval, and all that shares with it.
+// The intervals at one offset: one interval, and all that share with it.
 struct Placement {
   int32_t first_member = 0;
   std::vector<int32_t> members;  // intervals that are not empty

@@ -24,7 +24,7 @@ struct HeapInterval {
   // Times, both included. No two intervals begin at the same time.
   int32_t first = 0;
   int32_t last = 0;
-  // What lies at the same offset: the number of an earlier interval; -1: placed on its own.
+  // The number of an earlier interval that lies at the same offset; -1: this one has an offset of its own.
   int32_t shares_with = -1;
   int32_t rank = 0;  // of intervals that are equally hard to place the one of the lowest rank is placed first
 };

@@ -55,7 +55,7 @@ TEST(BestFitHeap, SharedOnesLieTogetherAndNeedRoomForTheLargest) {
   EXPECT_EQ(layout.bytes, 256 + 128);
 }
 
-// By size: 0 at 0, 1 beside it; by time likewise. What is empty is in nobody's way.
+// By size: 0 at 0, 1 beside it; by time likewise. Empty intervals take no place.
 TEST(BestFitHeap, EmptyOnesTakeNothing) {
   const HeapLayout layout = Place({{0, 0, 0}, {64, 0, 3}, {0, 0, 0, 1}});
   EXPECT_THAT(layout.offsets, ElementsAre(0, 0, 0));

@@ -54,7 +54,8 @@ class LateOrder {
   // In the order in which they come. kEarly: begins a collective operation, or leads to one that does.
   enum Kind { kEarly, kOther, kDone, kReception, kKinds };
 
-  // What must come after an instruction. A user is named once for each of its operands, as it is counted.
+  // Calls f with each instruction that must come after this one: with a user once for each of its operands, as it is
+  // counted.
   template <typename F>
   void ForEachUser(const HloInstruction& instruction, F f) {
     const auto visit = [&](const HloInstruction* user) {

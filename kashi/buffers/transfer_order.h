@@ -17,8 +17,9 @@
 
 namespace kashi::internal {
 
-// The same instructions, operands and control predecessors first, in their order but for those above. Of several that
-// are left to end, a collective operation comes first, and then a reception whose channel this device has sent to.
+// The instructions of `order`, operands and control predecessors first, in their order except for those above. Of
+// several that are left to end, a collective operation comes first, then a reception whose channel this device has
+// sent to.
 // `order` must be valid. `is_schedule`: the module says so. O(instructions * log(instructions)).
 std::vector<HloInstruction*> OrderForOverlap(const std::vector<HloInstruction*>& order, bool is_schedule);
 

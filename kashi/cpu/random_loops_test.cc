@@ -15,11 +15,17 @@
 namespace kashi::internal {
 namespace {
 
-// Writes a program of s32 arrays from a seed. An array is a list of rows, or of elements if a row is a scalar. Rows are
-// read and written at indices that may be beyond the array.
-class LoopWriter {
+// The names that a computation has so far.
+struct LoopScope {
+  std::string text;
+  std::vector<std::string> indices, arrays, values;
+};
+
+// Writes operations into a computation. An array is a list of rows, or of elements if a row is a scalar. Rows are read
+// and written at indices that may be beyond the array.
+class LoopOperationWriter {
  public:
-  explicit LoopWriter(uint32_t seed) : random_(seed) {
+  explicit LoopOperationWriter(uint32_t seed) : random_(seed) {
     static constexpr int kRows[] = {5, 100, 300, 20000};
     rows_ = kRows[Below(16) == 0 ? 3 : Below(3)];
     row_size_ = Below(3) == 0 ? (Below(2) == 0 ? 3 : 70) : 0;
@@ -30,27 +36,11 @@ class LoopWriter {
     state_ = absl::StrCat("(s32[], ", array_, ", ", array_, ", ", row_, ")");
   }
 
-  std::string Write() {
-    std::string entry = absl::StrCat("ENTRY e {\n  x = ", array_, " parameter(0)\n  y = ", array_, " parameter(1)\n",
-                                     "  v = ", row_, " parameter(2)\n  zero = s32[] constant(0)\n");
-    const char* second = Below(4) == 0 ? "x" : "y";
-    absl::StrAppend(&entry, "  s = ", state_, " tuple(zero, x, ", second, ", v)\n  w = ", state_, " while(s), ",
-                    WriteLoop(/*count=*/6 + Below(10), /*depth=*/0), "\n");
-    const std::string root = Below(3) == 0 ? absl::StrCat("(", state_, ", ", array_, ") tuple(w, ", second, ")")
-                                           : absl::StrCat("(", state_, ") tuple(w)");
-    absl::StrAppend(&entry, "  ROOT r = ", root, "\n}\n");
-    return absl::StrCat("HloModule m\nset { a = s32[] parameter(0)\n  ROOT b = s32[] parameter(1) }\n",
-                        "add { a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = s32[] add(a, b) }\n",
-                        "less { a = s32[] parameter(0)\n  b = s32[] parameter(1)\n",
-                        "  ROOT c = pred[] compare(a, b), direction=LT }\n", computations_, entry);
-  }
-
- private:
-  // Names of what a computation has so far.
-  struct Scope {
-    std::string text;
-    std::vector<std::string> indices, arrays, values;
-  };
+  const std::string& row() const { return row_; }
+  const std::string& array() const { return array_; }
+  const std::string& state() const { return state_; }
+  bool has_rows() const { return row_size_ != 0; }
+  bool sorts() const { return sorts_; }
 
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
   // Of the last ones, mostly. By value: a caller may add a name before it uses this one.
@@ -58,30 +48,12 @@ class LoopWriter {
     const int count = static_cast<int>(names.size());
     return names[Below(2) == 0 ? count - 1 : Below(count)];
   }
-  std::string Add(Scope* scope, const std::string& shape, const std::string& expression) {
-    std::string name = absl::StrCat("t", ++names_);
+  std::string Add(LoopScope* scope, const std::string& shape, const std::string& expression) {
+    std::string name = NewName("t");
     absl::StrAppend(&scope->text, "  ", name, " = ", shape, " ", expression, "\n");
     return name;
   }
-  std::string NewIndex(Scope* scope) {
-    const std::string c = Add(scope, "s32[]", absl::StrCat("constant(", Below(2 * rows_) - rows_ / 4, ")"));
-    static constexpr const char* kOperations[] = {"add", "subtract", "multiply"};
-    const std::string x =
-        Add(scope, "s32[]", absl::StrCat(kOperations[Below(3)], "(", Choose(scope->indices), ", ", c, ")"));
-    const std::string m = Add(scope, "s32[]", absl::StrCat("constant(", rows_ + 2, ")"));
-    scope->indices.push_back(Add(scope, "s32[]", absl::StrCat("remainder(", x, ", ", m, ")")));
-    return scope->indices.back();
-  }
-  std::string Index(Scope* scope) { return Below(2) == 0 ? NewIndex(scope) : Choose(scope->indices); }
-
-  // A part of an array with one row.
-  std::string PartShape() const { return row_size_ == 0 ? "s32[1]" : absl::StrCat("s32[1,", row_size_, "]"); }
-  std::string Starts(Scope* scope) {
-    const std::string start = Index(scope);
-    return row_size_ == 0 ? start : absl::StrCat(start, ", ", scope->indices[0]);
-  }
-
-  void AddRead(Scope* scope) {
+  void AddRead(LoopScope* scope) {
     const std::string array = Choose(scope->arrays);
     const int kind = Below(row_size_ == 0 ? 4 : 3);
     std::string value;
@@ -118,15 +90,7 @@ class LoopWriter {
     if (row_size_ == 0 && Below(3) == 0) scope->indices.push_back(value);
   }
 
-  std::string ThreeIndices(Scope* scope) {
-    std::vector<std::string> parts;
-    for (int i = 0; i < 3; ++i) parts.push_back(Add(scope, "s32[1]", absl::StrCat("reshape(", Index(scope), ")")));
-    const std::string joined =
-        Add(scope, "s32[3]", absl::StrCat("concatenate(", absl::StrJoin(parts, ", "), "), dimensions={0}"));
-    return Add(scope, "s32[3,1]", absl::StrCat("reshape(", joined, ")"));
-  }
-
-  void AddWrite(Scope* scope) {
+  void AddWrite(LoopScope* scope) {
     const std::string array = Choose(scope->arrays), value = Choose(scope->values);
     const char* combiner = Below(3) == 0 ? "add" : "set";
     const int kind = Below(row_size_ == 0 ? 3 : 2);
@@ -155,20 +119,20 @@ class LoopWriter {
     }
   }
 
-  void AddArithmetic(Scope* scope) {
+  void AddArithmetic(LoopScope* scope) {
     static constexpr const char* kOperations[] = {"add", "subtract", "maximum", "xor"};
     scope->values.push_back(
         Add(scope, row_,
             absl::StrCat(kOperations[Below(4)], "(", Choose(scope->values), ", ", Choose(scope->values), ")")));
   }
 
-  std::string Condition(Scope* scope) {
+  std::string Condition(LoopScope* scope) {
     return Add(scope, "pred[]",
                absl::StrCat("compare(", Choose(scope->indices), ", ", NewIndex(scope), "), direction=LT"));
   }
 
   // One of two arrays, as a whole. Often one is an update of the other.
-  void AddChoiceOfArrays(Scope* scope) {
+  void AddChoiceOfArrays(LoopScope* scope) {
     const std::string before = Choose(scope->arrays);
     if (Below(2) == 0) AddWrite(scope);
     const std::string after = Choose(scope->arrays);
@@ -179,44 +143,28 @@ class LoopWriter {
                                               : absl::StrCat("select(", wide, ", ", after, ", ", before, ")")));
   }
 
-  void AddAlias(Scope* scope) {
+  void AddAlias(LoopScope* scope) {
     static constexpr const char* kOperations[] = {"copy", "opt-barrier", "reshape"};
     scope->arrays.push_back(Add(scope, array_, absl::StrCat(kOperations[Below(3)], "(", Choose(scope->arrays), ")")));
   }
 
   // Both arrays and the value, from a tuple of the state's shape.
-  void AddElementsOf(Scope* scope, const std::string& tuple) {
+  void AddElementsOf(LoopScope* scope, const std::string& tuple) {
     for (int i = 1; i <= 3; ++i) {
       const std::string element =
           Add(scope, i == 3 ? row_ : array_, absl::StrCat("get-tuple-element(", tuple, "), index=", i));
       (i == 3 ? scope->values : scope->arrays).push_back(element);
     }
   }
-  std::string TupleOf(Scope* scope, const std::string& index) {
+  std::string TupleOf(LoopScope* scope, const std::string& index) {
     return Add(scope, state_,
                absl::StrCat("tuple(", index, ", ", Choose(scope->arrays), ", ", Choose(scope->arrays), ", ",
                             Choose(scope->values), ")"));
   }
 
-  void AddConditional(Scope* scope, int depth) {
-    const std::string condition = Condition(scope);
-    const std::string first = TupleOf(scope, Choose(scope->indices));
-    const std::string second = Below(2) == 0 ? first : TupleOf(scope, Choose(scope->indices));
-    const std::string on_true = WriteComputation(depth + 1, Below(3)), on_false = WriteComputation(depth + 1, Below(3));
-    AddElementsOf(scope, Add(scope, state_,
-                             absl::StrCat("conditional(", condition, ", ", first, ", ", second,
-                                          "), true_computation=", on_true, ", false_computation=", on_false)));
-  }
-
-  void AddInnerLoop(Scope* scope, int depth) {
-    const std::string zero = Add(scope, "s32[]", "constant(0)");
-    const std::string begin = TupleOf(scope, zero);
-    AddElementsOf(scope, Add(scope, state_, absl::StrCat("while(", begin, "), ", WriteLoop(1 + Below(4), depth + 1))));
-  }
-
   // One more than the index, by an operation that native loops do not have: the loop runs as thunks, or in the
   // evaluator.
-  std::string NextBySort(Scope* scope, const std::string& next) {
+  std::string NextBySort(LoopScope* scope, const std::string& next) {
     const std::string part = Add(scope, "s32[1]", absl::StrCat("reshape(", next, ")"));
     const std::string more = Add(scope, "s32[1]", absl::StrCat("add(", part, ", ", part, ")"));
     const std::string both = Add(scope, "s32[2]", absl::StrCat("concatenate(", more, ", ", part, "), dimensions={0}"));
@@ -225,23 +173,101 @@ class LoopWriter {
     return Add(scope, "s32[]", absl::StrCat("reshape(", least, ")"));
   }
 
-  void AddOperation(Scope* scope, int depth) {
-    switch (Below(depth < 2 ? 12 : 10)) {
+  std::string NewName(const char* kind) { return absl::StrCat(kind, ++names_); }
+
+ private:
+  std::string NewIndex(LoopScope* scope) {
+    const std::string c = Add(scope, "s32[]", absl::StrCat("constant(", Below(2 * rows_) - rows_ / 4, ")"));
+    static constexpr const char* kOperations[] = {"add", "subtract", "multiply"};
+    const std::string x =
+        Add(scope, "s32[]", absl::StrCat(kOperations[Below(3)], "(", Choose(scope->indices), ", ", c, ")"));
+    const std::string m = Add(scope, "s32[]", absl::StrCat("constant(", rows_ + 2, ")"));
+    scope->indices.push_back(Add(scope, "s32[]", absl::StrCat("remainder(", x, ", ", m, ")")));
+    return scope->indices.back();
+  }
+  std::string Index(LoopScope* scope) { return Below(2) == 0 ? NewIndex(scope) : Choose(scope->indices); }
+
+  // A part of an array with one row.
+  std::string PartShape() const { return row_size_ == 0 ? "s32[1]" : absl::StrCat("s32[1,", row_size_, "]"); }
+  std::string Starts(LoopScope* scope) {
+    const std::string start = Index(scope);
+    return row_size_ == 0 ? start : absl::StrCat(start, ", ", scope->indices[0]);
+  }
+
+  std::string ThreeIndices(LoopScope* scope) {
+    std::vector<std::string> parts;
+    for (int i = 0; i < 3; ++i) parts.push_back(Add(scope, "s32[1]", absl::StrCat("reshape(", Index(scope), ")")));
+    const std::string joined =
+        Add(scope, "s32[3]", absl::StrCat("concatenate(", absl::StrJoin(parts, ", "), "), dimensions={0}"));
+    return Add(scope, "s32[3,1]", absl::StrCat("reshape(", joined, ")"));
+  }
+
+  std::mt19937 random_;
+  int rows_, row_size_;  // row_size_ 0: rows are scalars
+  bool sorts_;           // the outer loop cannot be native
+  std::string row_, array_, state_;
+  int names_ = 0;
+};
+
+// Writes a program of s32 arrays from a seed.
+class LoopWriter {
+ public:
+  explicit LoopWriter(uint32_t seed) : ops_(seed) {}
+
+  std::string Write() {
+    std::string entry =
+        absl::StrCat("ENTRY e {\n  x = ", ops_.array(), " parameter(0)\n  y = ", ops_.array(), " parameter(1)\n",
+                     "  v = ", ops_.row(), " parameter(2)\n  zero = s32[] constant(0)\n");
+    const char* second = ops_.Below(4) == 0 ? "x" : "y";
+    absl::StrAppend(&entry, "  s = ", ops_.state(), " tuple(zero, x, ", second, ", v)\n  w = ", ops_.state(),
+                    " while(s), ", WriteLoop(/*count=*/6 + ops_.Below(10), /*depth=*/0), "\n");
+    const std::string root = ops_.Below(3) == 0
+                                 ? absl::StrCat("(", ops_.state(), ", ", ops_.array(), ") tuple(w, ", second, ")")
+                                 : absl::StrCat("(", ops_.state(), ") tuple(w)");
+    absl::StrAppend(&entry, "  ROOT r = ", root, "\n}\n");
+    return absl::StrCat("HloModule m\nset { a = s32[] parameter(0)\n  ROOT b = s32[] parameter(1) }\n",
+                        "add { a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = s32[] add(a, b) }\n",
+                        "less { a = s32[] parameter(0)\n  b = s32[] parameter(1)\n",
+                        "  ROOT c = pred[] compare(a, b), direction=LT }\n", computations_, entry);
+  }
+
+ private:
+  void AddConditional(LoopScope* scope, int depth) {
+    const std::string condition = ops_.Condition(scope);
+    const std::string first = ops_.TupleOf(scope, ops_.Choose(scope->indices));
+    const std::string second = ops_.Below(2) == 0 ? first : ops_.TupleOf(scope, ops_.Choose(scope->indices));
+    const std::string on_true = WriteComputation(depth + 1, ops_.Below(3)),
+                      on_false = WriteComputation(depth + 1, ops_.Below(3));
+    ops_.AddElementsOf(scope,
+                       ops_.Add(scope, ops_.state(),
+                                absl::StrCat("conditional(", condition, ", ", first, ", ", second,
+                                             "), true_computation=", on_true, ", false_computation=", on_false)));
+  }
+
+  void AddInnerLoop(LoopScope* scope, int depth) {
+    const std::string zero = ops_.Add(scope, "s32[]", "constant(0)");
+    const std::string begin = ops_.TupleOf(scope, zero);
+    ops_.AddElementsOf(scope, ops_.Add(scope, ops_.state(),
+                                       absl::StrCat("while(", begin, "), ", WriteLoop(1 + ops_.Below(4), depth + 1))));
+  }
+
+  void AddOperation(LoopScope* scope, int depth) {
+    switch (ops_.Below(depth < 2 ? 12 : 10)) {
       case 0:
       case 1:
       case 2:
-        return AddRead(scope);
+        return ops_.AddRead(scope);
       case 3:
       case 4:
       case 5:
-        return AddWrite(scope);
+        return ops_.AddWrite(scope);
       case 6:
       case 7:
-        return AddArithmetic(scope);
+        return ops_.AddArithmetic(scope);
       case 8:
-        return AddChoiceOfArrays(scope);
+        return ops_.AddChoiceOfArrays(scope);
       case 9:
-        return AddAlias(scope);
+        return ops_.AddAlias(scope);
       case 10:
         return AddConditional(scope, depth);
       default:
@@ -252,59 +278,55 @@ class LoopWriter {
   // The last line is the root. Returns the name.
   std::string EndComputation(std::string text) {
     text.insert(text.rfind("\n  ", text.size() - 2) + 3, "ROOT ");
-    const std::string name = absl::StrCat("computation", ++names_);
+    const std::string name = ops_.NewName("computation");
     absl::StrAppend(&computations_, name, " {\n", text, "}\n");
     return name;
   }
 
   // state -> state; the index is kept, or one more. Returns the name.
   std::string WriteComputation(int depth, int operations, bool is_body = false) {
-    Scope scope;
-    const std::string state = Add(&scope, state_, "parameter(0)");
-    const std::string i = Add(&scope, "s32[]", absl::StrCat("get-tuple-element(", state, "), index=0"));
+    LoopScope scope;
+    const std::string state = ops_.Add(&scope, ops_.state(), "parameter(0)");
+    const std::string i = ops_.Add(&scope, "s32[]", absl::StrCat("get-tuple-element(", state, "), index=0"));
     scope.indices.push_back(i);
-    AddElementsOf(&scope, state);
+    ops_.AddElementsOf(&scope, state);
     // The order of the elements in the state changes how often which is chosen.
-    if (Below(2) == 0) std::swap(scope.arrays[0], scope.arrays[1]);
+    if (ops_.Below(2) == 0) std::swap(scope.arrays[0], scope.arrays[1]);
     for (int k = 0; k < operations; ++k) AddOperation(&scope, depth);
     std::string next = i;
     if (is_body) {
-      next = Add(&scope, "s32[]", absl::StrCat("add(", i, ", ", Add(&scope, "s32[]", "constant(1)"), ")"));
-      if (depth == 0 && sorts_) next = NextBySort(&scope, next);
+      next = ops_.Add(&scope, "s32[]", absl::StrCat("add(", i, ", ", ops_.Add(&scope, "s32[]", "constant(1)"), ")"));
+      if (depth == 0 && ops_.sorts()) next = ops_.NextBySort(&scope, next);
     }
-    std::string root = TupleOf(&scope, next);
-    if (Below(4) == 0) root = Add(&scope, state_, absl::StrCat("opt-barrier(", root, ")"));
+    std::string root = ops_.TupleOf(&scope, next);
+    if (ops_.Below(4) == 0) root = ops_.Add(&scope, ops_.state(), absl::StrCat("opt-barrier(", root, ")"));
     const std::string name = EndComputation(scope.text);
     return name;
   }
 
   // "condition=…, body=…" of a loop that goes on while the index is below `count`. Sometimes the arrays are read too.
   std::string WriteLoop(int count, int depth) {
-    const std::string body = WriteComputation(depth, 2 + Below(7), /*is_body=*/true);
-    Scope scope;
-    const std::string state = Add(&scope, state_, "parameter(0)");
-    scope.indices.push_back(Add(&scope, "s32[]", absl::StrCat("get-tuple-element(", state, "), index=0")));
-    AddElementsOf(&scope, state);
-    const std::string most = Add(&scope, "s32[]", absl::StrCat("constant(", count, ")"));
+    const std::string body = WriteComputation(depth, 2 + ops_.Below(7), /*is_body=*/true);
+    LoopScope scope;
+    const std::string state = ops_.Add(&scope, ops_.state(), "parameter(0)");
+    scope.indices.push_back(ops_.Add(&scope, "s32[]", absl::StrCat("get-tuple-element(", state, "), index=0")));
+    ops_.AddElementsOf(&scope, state);
+    const std::string most = ops_.Add(&scope, "s32[]", absl::StrCat("constant(", count, ")"));
     std::string goes_on =
-        Add(&scope, "pred[]", absl::StrCat("compare(", scope.indices[0], ", ", most, "), direction=LT"));
-    if (Below(4) == 0 && row_size_ == 0) {
-      AddRead(&scope);
-      const std::string large = Add(&scope, "s32[]", "constant(1000000)");
+        ops_.Add(&scope, "pred[]", absl::StrCat("compare(", scope.indices[0], ", ", most, "), direction=LT"));
+    if (ops_.Below(4) == 0 && !ops_.has_rows()) {
+      ops_.AddRead(&scope);
+      const std::string large = ops_.Add(&scope, "s32[]", "constant(1000000)");
       const std::string is_small =
-          Add(&scope, "pred[]", absl::StrCat("compare(", scope.values.back(), ", ", large, "), direction=LT"));
-      goes_on = Add(&scope, "pred[]", absl::StrCat("and(", goes_on, ", ", is_small, ")"));
+          ops_.Add(&scope, "pred[]", absl::StrCat("compare(", scope.values.back(), ", ", large, "), direction=LT"));
+      goes_on = ops_.Add(&scope, "pred[]", absl::StrCat("and(", goes_on, ", ", is_small, ")"));
     }
     const std::string name = EndComputation(scope.text);
     return absl::StrCat("condition=", name, ", body=", body);
   }
 
-  std::mt19937 random_;
-  int rows_, row_size_;  // row_size_ 0: rows are scalars
-  bool sorts_;           // the outer loop cannot be native
-  std::string row_, array_, state_;
+  LoopOperationWriter ops_;
   std::string computations_;
-  int names_ = 0;
 };
 
 // The result of an evaluation that keeps every value, so that no operation may write to its operands.

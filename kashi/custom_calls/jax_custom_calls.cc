@@ -22,7 +22,7 @@ namespace {
 //
 // Gaussian elimination with scaled partial pivoting, as LAPACK's lagtf and lagts: row k of U is (u0[k], u1[k],
 // u2[k]). Where dividing by a pivot would overflow, the pivot is moved away from 0 by eps max|U|, then by twice as
-// much, and so on. What counts for max|U| is what counts for jaxlib: not the row before the last, but the first row
+// much, and so on. max|U| is that of jaxlib: without the row before the last, but with the first row
 // as it was.
 
 template <typename T>

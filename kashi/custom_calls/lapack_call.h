@@ -72,7 +72,7 @@ class LapackCall {
   int64_t batch() const { return batch_; }
   // The size of the dimension with this letter. All sizes and element counts fit in 32 bits.
   int size(char letter) const { return sizes_[letter - 'a']; }
-  // Whether the first result has no elements, and therefore the others neither, but for those that no routine writes.
+  // Whether the first result has no elements. Then the others have none either, except those that no routine writes.
   // LAPACK must not get such calls: it ends the process where a matrix has no rows.
   bool gives_empty_matrix() const { return results_[0].stride == 0; }
 

@@ -1,4 +1,4 @@
-// What needs no program; those are in kashi/evaluator/lapack_call_test.cc.
+// Tests that need no program; the others are in kashi/evaluator/lapack_call_test.cc.
 #include "kashi/custom_calls/lapack_call.h"
 
 #include "gmock/gmock.h"

@@ -49,7 +49,7 @@ bool AreFinite(const T* a, int64_t n) {
   return std::all_of(a, a + n, IsFinite<T>);
 }
 
-// What JAX reports of a matrix that it does not hand to LAPACK.
+// JAX reports this of a matrix that it does not pass to LAPACK.
 constexpr int kNotFinite = -4;
 
 // `query` is the routine with lwork = -1: it stores in `work` the number of elements that is fastest. At least `least`,
@@ -189,7 +189,7 @@ absl::Status Trsm(LapackCall& call) {
   });
 }
 
-// JAX's lower diagonal begins with an element that counts for nothing.
+// JAX's lower diagonal begins with an element that is ignored.
 template <typename T>
 absl::Status Gtsv(LapackCall& call) {
   return ForEachMatrix(call, [&](int64_t i) {
@@ -237,7 +237,7 @@ absl::Status Sytrd(LapackCall& call) {
 
 // ---- Eigenvalues and singular values -------------------------------------------------------------------------------
 
-// As ForEachMatrix for those whose matrix must be finite: others give NaN, and info says so.
+// ForEachMatrix for routines that need a finite matrix: other matrices give NaN, and `info` reports it.
 template <typename T, typename One>
 absl::Status ForEachFiniteMatrix(LapackCall& call, int info_result, One&& one) {
   return ForEachMatrix(call, [&](int64_t i) {
@@ -439,7 +439,7 @@ constexpr Routine kRoutines[] = {
 };
 #undef KASHI_LAPACK_FUNCTIONS
 
-// As JAX called them until 2024.
+// The routines under the names of JAX until 2024.
 struct OldRoutine {
   absl::string_view real_name;
   LapackConvention real, complex;

@@ -1,4 +1,4 @@
-// CollectiveTask: what a collective operation does with its arrays, for fabrics that do it while they move them
+// CollectiveTask: the work of a collective operation on its arrays, for fabrics that do it while they move the arrays
 // (CollectiveCall::task). Not all members then get all arrays.
 #ifndef KASHI_DEVICES_COLLECTIVE_TASK_H_
 #define KASHI_DEVICES_COLLECTIVE_TASK_H_

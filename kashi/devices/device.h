@@ -23,7 +23,7 @@ struct CollectiveTask;
 // The arrays from the members of a group: [i][k] is array k of member i.
 using Given = std::vector<std::vector<Value>>;
 
-// What a device brings to a collective operation.
+// A device's call of a collective operation.
 struct CollectiveCall {
   const HloInstruction& instruction;
   absl::Span<const int64_t> members;  // device ids, this one among them; read only by Begin
@@ -52,8 +52,8 @@ class PendingCollective {
   // Waits until all members have begun the operation, and until the results are there. An error if some never begin it.
   // `done`: the instruction that waits. Called once, by the thread of the device.
   virtual absl::StatusOr<Received> Finish(const HloInstruction& done) = 0;
-  // When all that others give was there, by the monotonic clock; 0: it is not, or nobody has seen it. After Finish it
-  // is known.
+  // The time at which the arrays of all others had arrived, by the monotonic clock; 0: they have not, or it was not
+  // noticed. Known after Finish.
   virtual int64_t arrival_ns() const = 0;
 };
 
@@ -71,7 +71,7 @@ class Device {
   // the same members, and all of them the operations of a group in the same order. A device may begin several before it
   // ends one of them, and end them in any order.
   virtual absl::StatusOr<std::unique_ptr<PendingCollective>> Begin(CollectiveCall call) = 0;
-  // Whether the device takes whole tasks of this operation: what it does with the arrays is done while they are moved.
+  // Whether the device takes this operation as a whole task: it processes the arrays while they are moved.
   virtual bool TakesTasks(const HloInstruction&, absl::Span<const int64_t>) { return false; }
 
   // Transfers (kashi/evaluator/transfers.h). The devices of a program have channels to each other; the processes of
@@ -80,7 +80,7 @@ class Device {
   virtual Transfers transfers() const { return Transfers::kNone; }
   // The next value that the host gives to any of the devices; FAILED_PRECONDITION if there is none.
   virtual absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
-  // Where this device sends to, or receives from; nothing if it has no part in it.
+  // The route on which this device sends or receives; nothing if it takes no part in the transfer.
   absl::StatusOr<std::optional<TransferRoute>> RouteOf(const HloInstruction& transfer);
   // Sends without waiting. The value is shared (ShareWithThreads). Values of a route arrive in order, each once.
   virtual absl::Status Send(const HloInstruction& send, const TransferRoute& route, Value value);

@@ -46,7 +46,7 @@ class ThreadedDevice : public Device {
   Receptions<std::shared_ptr<MeetingPlace::Meeting>> receptions_;
 };
 
-// How devices run at once: what they can transfer, and the values of their host.
+// The kind of a run of several devices: the transfers that they support, and the values of their host.
 struct RunKind {
   Device::Transfers transfers;
   std::deque<Value>* infeed = nullptr;

@@ -18,7 +18,7 @@ class MeetingCall final : public PendingCollective {
                                        std::move(call.operands)));
     meeting_ = arrival.meeting;
     if (!arrival.is_last) return absl::OkStatus();
-    // Its error is that of all: they get it where they wait.
+    // Its error is the error of all members, which get it where they wait.
     if (call.start == nullptr) Combine().IgnoreError();
     place_.Complete(meeting_.get());
     return absl::OkStatus();

@@ -207,7 +207,7 @@ void MeetingPlace::Wait(int64_t device, Meeting* meeting, const HloInstruction& 
   --running_;
   CheckSomebodyRuns();
   meeting->completed.wait(*lock, [&] { return meeting->is_complete || !error_.ok(); });
-  if (meeting->is_complete) return;  // who has completed it has set us running
+  if (meeting->is_complete) return;  // the device that completed it has set this one running
   StateAt(device).waits_at = nullptr;
   ++running_;
 }
@@ -232,7 +232,7 @@ void MeetingPlace::CheckSomebodyRuns() {
   FailLocked(FailedPrecondition("The devices wait for each other forever: %s", Situation()));
 }
 
-// The host and processes of run_parallel may send what nobody wants.
+// The host and processes of run_parallel may send values that are not received.
 void MeetingPlace::CheckAllIsReceived() {
   if (!error_.ok()) return;
   for (const auto& [route, channel] : channels_) {

@@ -51,18 +51,18 @@ struct DeviceRange {
 // may come to others before it waits.
 class MeetingPlace {
  public:
-  // What a device comes to: the instruction, the devices that take part, and those of them that come to this place.
+  // The call at which a device arrives: the instruction, the devices that take part, and those that come to this place.
   struct Call {
     const HloInstruction& instruction;
     absl::Span<const int64_t> members;
     absl::Span<const int64_t> here;
     const HloInstruction& begun_at;  // for reports: the instruction that begins this one, or itself
   };
-  // What the last to come has begun for all.
+  // The work that the last device to come has begun for all.
   struct Work {
     virtual ~Work() = default;
   };
-  // The arrays from those who come, in the order of Call::here. Complete when all have come.
+  // The arrays of the devices that have come, in the order of Call::here. Complete when all have come.
   struct Meeting {
     const HloInstruction* instruction = nullptr;
     const HloInstruction* begun_at = nullptr;
@@ -115,14 +115,15 @@ class MeetingPlace {
   void Leave(int64_t device, const absl::Status& status);
   // Returns true when all devices have left, or false after some 20 ms. Ends the run if its limits are exceeded.
   bool WaitAWhile();
-  // Those that wait go home with this error, and those that run will see that the work is over. The first error counts.
+  // Ends the run: devices that wait return this error, and devices that run see that the work is over. The first error
+  // counts.
   void Fail(const absl::Status& error);
   // The first error.
   absl::Status error() const;
   // Whether there is one. Cheap.
   const std::atomic<bool>& has_failed() const { return has_failed_; }
 
-  // What a device is doing.
+  // The state of a device.
   struct State {
     enum class Kind { kRuns, kWaits, kHasEnded };
     Kind kind;
@@ -141,7 +142,7 @@ class MeetingPlace {
     uint64_t meetings = 0;
   };
   using Key = std::pair<const HloInstruction*, std::vector<int64_t>>;
-  // What was sent and not received, or who receives next; one of the two is empty.
+  // Values that were sent and not received, or the receivers that wait; one of the two is empty.
   struct Channel {
     std::deque<Value> values;
     std::deque<std::shared_ptr<Meeting>> receivers;

@@ -28,7 +28,7 @@ absl::Status ErrorAt(const HloInstruction& custom_call, const absl::Status& erro
   return absl::Status(error.code(), absl::StrCat(custom_call.name(), ": ", error.message()));
 }
 
-// Of result i of a call that has one result for each operand.
+// The shape of result i of a call that has one result for each operand.
 const Shape& CallResultShape(const HloInstruction& custom_call, int64_t i) {
   return custom_call.shape().IsTuple() ? custom_call.shape().tuple_shapes(static_cast<int>(i)) : custom_call.shape();
 }
@@ -86,7 +86,7 @@ absl::StatusOr<std::string> AttributeOf(const HloInstruction& custom_call, absl:
   return InvalidArgument("it has no frontend attribute %s", name);
 }
 
-// The axes of a dimension that are manual; those that are not are still the compiler's, and no concern of the border.
+// The manual axes of a dimension. The compiler still handles the others, so the border ignores them.
 std::vector<AxisRef> ManualPart(const std::vector<AxisRef>& axes, const Mesh& mesh,
                                 const std::vector<std::string>& manual) {
   std::vector<AxisRef> part;
@@ -229,7 +229,7 @@ std::vector<int64_t> ShardingBorder::MembersFor(int64_t device) const {
   return members;
 }
 
-// A device's own piece comes first, so that of copies it is its own that it has.
+// A device's own piece comes first: where several devices hold a copy, it uses its own.
 absl::StatusOr<Value> ShardingBorder::Assemble(const std::shared_ptr<MemoryBudget>& memory, int64_t device,
                                                absl::FunctionRef<const Value&(int64_t device)> operand_of) const {
   std::vector<int64_t> members = MembersFor(device);

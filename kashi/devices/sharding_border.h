@@ -39,7 +39,7 @@ class ShardingBorder {
   // One for each operand. INVALID_ARGUMENT if a sharding is missing or does not fit the shapes.
   static absl::StatusOr<std::vector<ShardingBorder>> Make(const HloInstruction& custom_call, int64_t num_devices);
 
-  // What each device holds of the operand, and of the result. Devices of one group share a result.
+  // The part of the operand and of the result that each device holds. Devices of one group share a result.
   const ShardGrid& from() const { return from_; }
   const ShardGrid& to() const { return to_; }
   int64_t GroupOf(int64_t device) const { return groups_[device]; }

@@ -13,12 +13,16 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/draw/picture_geometry.h"
+#include "kashi/draw/visible_lines.h"
 
 namespace kashi {
 
 using internal::DimensionName;
 namespace {
 
+using internal::Budget;
+using internal::Extent;
+using internal::MakeLines;
 using internal::PictureGeometry;
 using Axis = LayoutFigure::Axis;
 using Cell = LayoutFigure::Cell;
@@ -35,321 +39,131 @@ std::string Percent(int64_t part, int64_t whole) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What to show of a long row of positions
-// ---------------------------------------------------------------------------------------------------------------------
-
-struct Window {
-  int64_t begin;
-  int64_t end;
-};
-
-struct Extent {
-  int64_t positions = 1;
-  int64_t tile = 0;   // positions of a tile of the coarsest outlined level; 0: no tile
-  int64_t group = 1;  // of the finest one: not cut in two if small
-  int64_t edge = 0;   // behind the last element
-};
-
-// How many positions to show: at most `lines`, or some more where the figure is nicer so.
-struct Budget {
-  int64_t lines;
-  bool is_exact;
-};
-
-// Enough lines for the first one, both sides of a tile border, and the last one.
-constexpr int64_t kLeastForTileBorder = 4;
-// Enough for the edge of the padding as well.
-constexpr int64_t kLeastForPaddingEdge = 7;
-
-// The beginning, and the places where something changes: the first tile border, the edge of the padding, the end.
-std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
-  if (extent.positions <= budget) return {{0, extent.positions}};
-  if (budget == 1) return {{0, 1}};
-  const int64_t reach = budget >= 14 ? 2 : 1;
-  std::vector<Window> windows = {{extent.positions - reach, extent.positions}};
-  int64_t used = reach;
-  // The tile border is what a figure is about; the edge of the padding comes second.
-  if (budget >= kLeastForTileBorder && extent.tile > budget - used - reach && extent.tile < extent.positions) {
-    windows.push_back({extent.tile - reach, extent.tile + reach});
-    used += 2 * reach;
-  }
-  if (budget >= kLeastForPaddingEdge && extent.edge < extent.positions - reach) {
-    windows.push_back({extent.edge - reach, extent.edge + 1});
-    used += reach + 1;
-  }
-  windows.push_back({0, std::max<int64_t>(budget - used, 1)});
-  return windows;
-}
-
-// Sorts, and joins windows that touch; unless the budget is exact, widens them to whole groups and leaves out no single
-// position.
-std::vector<Window> MergeWindows(std::vector<Window> windows, const Extent& extent, bool is_exact) {
-  std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) { return a.begin < b.begin; });
-  const int64_t group = !is_exact && extent.group <= 4 ? extent.group : 1;
-  const int64_t gap = is_exact ? 0 : 1;
-  std::vector<Window> merged;
-  for (const Window& window : windows) {
-    const Window widened = {RoundDownTo(std::max<int64_t>(window.begin, 0), group),
-                            std::min(RoundUpTo(window.end, group), extent.positions)};
-    if (!merged.empty() && widened.begin <= merged.back().end + gap) {
-      merged.back().end = std::max(merged.back().end, widened.end);
-    } else {
-      merged.push_back(widened);
-    }
-  }
-  return merged;
-}
-
-// Shown lines, and an ellipsis for each run of positions that is left out.
-std::vector<Line> MakeLines(const Extent& extent, const Budget& budget) {
-  std::vector<Line> lines;
-  const auto add = [&](int64_t begin, int64_t count, bool is_ellipsis) {
-    Line& line = lines.emplace_back();
-    line.is_ellipsis = is_ellipsis;
-    line.position = begin;
-    line.count = count;
-  };
-  // To leave out two of ten is silly.
-  const int64_t enough = budget.is_exact ? budget.lines : budget.lines + budget.lines / 4;
-  const int64_t wanted = extent.positions <= enough ? extent.positions : budget.lines;
-  int64_t next = 0;
-  for (const Window& window : MergeWindows(ChooseWindows(extent, wanted), extent, budget.is_exact)) {
-    if (window.begin > next) add(next, window.begin - next, /*is_ellipsis=*/true);
-    for (next = window.begin; next < window.end; ++next) add(next, 1, /*is_ellipsis=*/false);
-  }
-  if (next < extent.positions) add(next, extent.positions - next, /*is_ellipsis=*/true);
-  return lines;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // The figure of an array with elements
 // ---------------------------------------------------------------------------------------------------------------------
 
-class FigureBuilder {
- public:
-  FigureBuilder(const Shape& shape, const IndexMap& map, const LayoutFigureOptions& options, LayoutFigure* figure)
-      : shape_(shape), map_(map), geometry_(shape), figure_(*figure) {
-    AssignAxes();
-    rows_ = MakeBudget(options.max_rows, RowsOfAPage());
-    columns_ = MakeBudget(options.max_columns, ColumnsOfAPage());
-    max_slices_ = options.max_slices;
-    last_element_.assign(map.dimensions().begin(), map.dimensions().end());
-    for (int64_t& index : last_element_) --index;
-  }
-
-  absl::Status Build() {
-    if (geometry_.PhysicalDimensions() !=
-        DimensionVector(map_.physical_dimensions().begin(), map_.physical_dimensions().end())) {
-      return Internal("%s: the picture's physical dimensions {%s} are not the index map's {%s}", figure_.title,
-                      absl::StrJoin(geometry_.PhysicalDimensions(), ","),
-                      absl::StrJoin(map_.physical_dimensions(), ","));
-    }
-    WrapLongRow();
-    MakeLevels();
-    MakeVisibleLines();
-    MakeCells();
-    LabelLines();
-    MakePaths();
-    DescribeAxes();
-    return absl::OkStatus();
-  }
-
- private:
-  void AssignAxes() {
-    const std::vector<PictureGeometry::Axis>& axes = geometry_.axes();
-    if (!axes.empty()) column_digits_ = axes.back().digits;
-    if (axes.size() >= 2) row_digits_ = axes[axes.size() - 2].digits;
+// The plane of a figure: the digits of its rows, columns and slices.
+struct FigurePlane {
+  explicit FigurePlane(const Shape& shape) : geometry(shape) {
+    const std::vector<PictureGeometry::Axis>& axes = geometry.axes();
+    if (!axes.empty()) column_digits = axes.back().digits;
+    if (axes.size() >= 2) row_digits = axes[axes.size() - 2].digits;
     for (size_t i = 0; i + 2 < axes.size(); ++i) {
-      slice_digits_.insert(slice_digits_.end(), axes[i].digits.begin(), axes[i].digits.end());
+      slice_digits.insert(slice_digits.end(), axes[i].digits.begin(), axes[i].digits.end());
     }
   }
 
-  static Budget MakeBudget(int wanted, int automatic) {
-    if (wanted == 0) return {automatic, /*is_exact=*/false};
-    return {std::clamp(wanted, 1, kMaxFigureLines), /*is_exact=*/true};
-  }
-
-  bool HasSlices() const { return geometry_.Positions(slice_digits_) > 1; }
-  int RowsOfAPage() const { return HasSlices() ? 10 : 16; }
-  // By the width of the largest position, as the SVG draws it. Two slices may stand side by side.
-  int ColumnsOfAPage() const {
-    const auto digits = static_cast<int>(absl::StrCat(map_.padded_element_count() - 1).size());
-    const int width = 84 * digits + 140;
-    return HasSlices() ? std::clamp(4800 / width, 7, 12) : std::clamp(10000 / width, 9, 20);
-  }
+  bool HasSlices() const { return geometry.Positions(slice_digits) > 1; }
 
   // Rank 1: helps if a later tile has rows of its own, or if the row does not fit.
-  void WrapLongRow() {
-    const int in_row = geometry_.WrappedColumnDigits();
+  void WrapLongRow(const Layout& layout, int64_t max_columns) {
+    const int in_row = geometry.WrappedColumnDigits();
     if (in_row == 0) return;
-    bool wants_rows = geometry_.Positions(column_digits_) > columns_.lines;
-    for (int64_t i = 1; i < shape_.layout().tiles_size(); ++i) {
-      wants_rows = wants_rows || shape_.layout().tiles(static_cast<int>(i)).dimensions().size() > 1;
+    bool wants_rows = geometry.Positions(column_digits) > max_columns;
+    for (int64_t i = 1; i < layout.tiles_size(); ++i) {
+      wants_rows = wants_rows || layout.tiles(static_cast<int>(i)).dimensions().size() > 1;
     }
     if (!wants_rows) return;
-    is_wrapped_ = true;
-    row_digits_.assign(column_digits_.begin(), column_digits_.end() - in_row);
-    column_digits_.erase(column_digits_.begin(), column_digits_.end() - in_row);
+    is_wrapped = true;
+    row_digits.assign(column_digits.begin(), column_digits.end() - in_row);
+    column_digits.erase(column_digits.begin(), column_digits.end() - in_row);
   }
 
-  void MakeLevels() {
-    for (int level = 0; level < shape_.layout().tiles_size(); ++level) {
-      LayoutFigure::TileLevel tile;
-      tile.text = shape_.layout().tiles(level).ToString();
-      tile.rows = geometry_.TileExtent(row_digits_, level);
-      tile.columns = geometry_.TileExtent(column_digits_, level);
-      const bool is_rectangle = tile.rows > 0 && tile.columns > 0 && !geometry_.IsBroken(level);
-      tile.is_outlined = is_rectangle && (tile.rows > 1 || tile.columns > 1);
-      tile.description = absl::StrCat(level == 0 ? "T" : "", tile.text, ": ");
-      if (geometry_.IsBroken(level)) {
-        absl::StrAppend(&tile.description, "merged with other cells by a later `*`, not outlined");
-      } else if (!is_rectangle) {
-        absl::StrAppend(&tile.description, "groups cells that are not adjacent here, not outlined");
-      } else if (!tile.is_outlined) {
-        absl::StrAppend(&tile.description, "a tile is a single cell, not outlined");
-      } else {
-        absl::StrAppend(&tile.description, level == 0 ? "tiles" : "inner tiles", " of ", Plural(tile.rows, "row"),
-                        " and ", Plural(tile.columns, "column"));
-        const int64_t slices = SlicesOfTile(level);
-        if (slices > 1) absl::StrAppend(&tile.description, ", over ", Plural(slices, "slice"));
-        if (tile.rows * tile.columns * slices != EntryProduct(level))
-          absl::StrAppend(&tile.description, ", inner padding included");
-      }
-      if (tile.is_outlined && coarsest_level_ < 0) coarsest_level_ = level;
-      figure_.levels.push_back(std::move(tile));
-    }
-    if (coarsest_level_ < 0) return;
-    coarsest_ = &figure_.levels[coarsest_level_];
-    for (size_t i = static_cast<size_t>(coarsest_level_) + 1; i < figure_.levels.size(); ++i) HideIfCrossed(i);
-  }
-
-  // In T(1024)(128)(2,1) the last tile joins rows of the one before: the two outlines together would say neither.
-  void HideIfCrossed(size_t level) {
-    LayoutFigure::TileLevel& tile = figure_.levels[level];
-    for (size_t i = level + 1; i < figure_.levels.size(); ++i) {
-      const LayoutFigure::TileLevel& later = figure_.levels[i];
-      if (!tile.is_outlined || !later.is_outlined || (later.rows <= tile.rows && later.columns <= tile.columns))
-        continue;
-      tile.is_outlined = false;
-      absl::StrAppend(&tile.description, ", not outlined: later tiles cross them");
-    }
-  }
-
-  int64_t EntryProduct(int level) const {
-    int64_t product = 1;
-    for (const int64_t entry : shape_.layout().tiles(level).dimensions()) {
-      if (entry != Tile::kCombineDimension) product *= entry;
-    }
-    return product;
-  }
-
+  // The slices of one tile.
   int64_t SlicesOfTile(int level) const {
     int64_t slices = 1;
-    for (size_t i = 0; i + 2 < geometry_.axes().size(); ++i)
-      slices *= geometry_.TileExtent(geometry_.axes()[i].digits, level);
+    for (size_t i = 0; i + 2 < geometry.axes().size(); ++i)
+      slices *= geometry.TileExtent(geometry.axes()[i].digits, level);
     return slices;
   }
 
-  void MakeVisibleLines() {
-    Extent rows = ExtentOf(row_digits_);
-    Extent columns = ExtentOf(column_digits_);
-    if (coarsest_ != nullptr) {
-      rows.tile = coarsest_->rows;
-      columns.tile = coarsest_->columns;
-      for (const LayoutFigure::TileLevel& level : figure_.levels) {
-        if (!level.is_outlined) continue;
-        rows.group = level.rows;
-        columns.group = level.columns;
-      }
-    }
-    figure_.rows = MakeLines(rows, rows_);
-    figure_.columns = MakeLines(columns, columns_);
-    for (Line& line : figure_.rows) SetBorders(&line, &LayoutFigure::TileLevel::rows);
-    for (Line& line : figure_.columns) SetBorders(&line, &LayoutFigure::TileLevel::columns);
+  PictureGeometry geometry;
+  std::vector<int> row_digits;
+  std::vector<int> column_digits;
+  std::vector<int> slice_digits;
+  bool is_wrapped = false;
+};
 
-    const int64_t cells = static_cast<int64_t>(figure_.rows.size() * figure_.columns.size());
-    Budget slices = MakeBudget(max_slices_, static_cast<int>(std::clamp<int64_t>(256 / cells, 4, 8)));
-    slices.lines = std::clamp<int64_t>(kMaxFigureCells / cells, 1, slices.lines);
-    for (Line& line : MakeLines(ExtentOf(slice_digits_), slices)) {
-      figure_.slices.emplace_back();
-      figure_.slices.back().line = std::move(line);
-    }
+// ---- Levels of tiles
+
+int64_t EntryProduct(const Tile& tile) {
+  int64_t product = 1;
+  for (const int64_t entry : tile.dimensions()) {
+    if (entry != Tile::kCombineDimension) product *= entry;
   }
+  return product;
+}
 
-  Extent ExtentOf(absl::Span<const int> digits) const {
-    Extent extent;
-    extent.positions = geometry_.Positions(digits);
-    extent.edge = geometry_.PositionOf(digits, map_.LogicalToPhysical(last_element_)) + 1;
-    return extent;
+LayoutFigure::TileLevel MakeLevel(const Tile& tile_of_layout, int level, const FigurePlane& plane) {
+  LayoutFigure::TileLevel tile;
+  tile.text = tile_of_layout.ToString();
+  tile.rows = plane.geometry.TileExtent(plane.row_digits, level);
+  tile.columns = plane.geometry.TileExtent(plane.column_digits, level);
+  const bool is_rectangle = tile.rows > 0 && tile.columns > 0 && !plane.geometry.IsBroken(level);
+  tile.is_outlined = is_rectangle && (tile.rows > 1 || tile.columns > 1);
+  tile.description = absl::StrCat(level == 0 ? "T" : "", tile.text, ": ");
+  if (plane.geometry.IsBroken(level)) {
+    absl::StrAppend(&tile.description, "merged with other cells by a later `*`, not outlined");
+  } else if (!is_rectangle) {
+    absl::StrAppend(&tile.description, "groups cells that are not adjacent here, not outlined");
+  } else if (!tile.is_outlined) {
+    absl::StrAppend(&tile.description, "a tile is a single cell, not outlined");
+  } else {
+    absl::StrAppend(&tile.description, level == 0 ? "tiles" : "inner tiles", " of ", Plural(tile.rows, "row"), " and ",
+                    Plural(tile.columns, "column"));
+    const int64_t slices = plane.SlicesOfTile(level);
+    if (slices > 1) absl::StrAppend(&tile.description, ", over ", Plural(slices, "slice"));
+    if (tile.rows * tile.columns * slices != EntryProduct(tile_of_layout))
+      absl::StrAppend(&tile.description, ", inner padding included");
   }
+  return tile;
+}
 
-  void SetBorders(Line* line, int64_t LayoutFigure::TileLevel::*extent) const {
-    for (int i = static_cast<int>(figure_.levels.size()) - 1; i >= 0; --i) {
-      const LayoutFigure::TileLevel& level = figure_.levels[i];
-      if (!level.is_outlined) continue;
-      if (line->position % (level.*extent) == 0) line->border_before = i + 1;
-      if ((line->position + line->count) % (level.*extent) == 0) line->border_after = i + 1;
-    }
+// In T(1024)(128)(2,1) the last tile joins rows of the one before: the two outlines together would say neither.
+void HideIfCrossed(size_t level, std::vector<LayoutFigure::TileLevel>* levels) {
+  LayoutFigure::TileLevel& tile = (*levels)[level];
+  for (size_t i = level + 1; i < (*levels).size(); ++i) {
+    const LayoutFigure::TileLevel& later = (*levels)[i];
+    if (!tile.is_outlined || !later.is_outlined || (later.rows <= tile.rows && later.columns <= tile.columns)) continue;
+    tile.is_outlined = false;
+    absl::StrAppend(&tile.description, ", not outlined: later tiles cross them");
   }
+}
 
-  void MakeCells() {
-    std::vector<int64_t> column_parts;
-    for (const Line& column : figure_.columns) {
-      column_parts.push_back(geometry_.PhysicalPart(column_digits_, column.position));
-    }
-    DimensionVector index(map_.rank());
-    for (LayoutFigure::Slice& slice : figure_.slices) {
-      if (slice.line.is_ellipsis) continue;
-      const int64_t slice_part = geometry_.PhysicalPart(slice_digits_, slice.line.position);
-      for (size_t r = 0; r < figure_.rows.size(); ++r) {
-        if (figure_.rows[r].is_ellipsis) continue;
-        const int64_t row_part = geometry_.PhysicalPart(row_digits_, figure_.rows[r].position);
-        for (size_t c = 0; c < figure_.columns.size(); ++c) {
-          if (figure_.columns[c].is_ellipsis) continue;
-          Cell cell;
-          cell.row = static_cast<int>(r);
-          cell.column = static_cast<int>(c);
-          cell.physical = slice_part + row_part + column_parts[c];
-          cell.is_element = map_.PhysicalToLogical(cell.physical, absl::MakeSpan(index));
-          if (cell.is_element) cell.index = index;
-          if (!figure_.levels.empty()) cell.tile = geometry_.TileOf(cell.physical);
-          if (coarsest_ != nullptr) {
-            cell.tint = static_cast<int>(figure_.rows[r].position / coarsest_->rows % 2 * 2 +
-                                         figure_.columns[c].position / coarsest_->columns % 2);
-          }
-          slice.cells.push_back(std::move(cell));
-        }
-      }
-    }
+// ---- Labels of lines
+
+// A line's label is what its elements have in common. All visible cells are asked, so a label is never a guess; lines
+// of padding have none.
+class CommonIndex {
+ public:
+  void Add(int64_t index) {
+    is_unique_ = is_unique_ && (!index_.has_value() || *index_ == index);
+    index_ = index;
   }
+  bool has_value() const { return is_unique_ && index_.has_value(); }
+  std::string Text(absl::string_view prefix) const { return has_value() ? absl::StrCat(prefix, *index_) : ""; }
 
-  static bool HasLabels(const PictureGeometry::Axis& axis) { return !axis.is_mixed && !axis.dimensions.empty(); }
+ private:
+  std::optional<int64_t> index_;
+  bool is_unique_ = true;
+};
 
-  // The index along merged dimensions.
-  int64_t AxisIndex(const PictureGeometry::Axis& axis, absl::Span<const int64_t> index) const {
-    int64_t result = 0;
-    for (const int64_t dimension : axis.dimensions) result = result * map_.dimensions()[dimension] + index[dimension];
-    return result;
-  }
+std::string AxisName(const PictureGeometry::Axis& axis, int rank) {
+  return absl::StrJoin(axis.dimensions, "*", [rank](std::string* out, int64_t d) {
+    absl::StrAppend(out, DimensionName(rank, static_cast<int>(d)));
+  });
+}
 
-  // A line's label is what its elements have in common. All visible cells are asked, so a label is never a guess; lines
-  // of padding have none.
-  class CommonIndex {
-   public:
-    void Add(int64_t index) {
-      is_unique_ = is_unique_ && (!index_.has_value() || *index_ == index);
-      index_ = index;
-    }
-    bool has_value() const { return is_unique_ && index_.has_value(); }
-    std::string Text(absl::string_view prefix) const { return has_value() ? absl::StrCat(prefix, *index_) : ""; }
+bool HasLabels(const PictureGeometry::Axis& axis) { return !axis.is_mixed && !axis.dimensions.empty(); }
 
-   private:
-    std::optional<int64_t> index_;
-    bool is_unique_ = true;
-  };
+// Labels the lines of a figure whose cells are made.
+class LineLabels {
+ public:
+  LineLabels(const IndexMap& map, const FigurePlane& plane, LayoutFigure* figure)
+      : map_(map), plane_(plane), figure_(*figure) {}
 
-  void LabelLines() {
-    const std::vector<PictureGeometry::Axis>& axes = geometry_.axes();
+  void Make() {
+    const std::vector<PictureGeometry::Axis>& axes = plane_.geometry.axes();
     if (axes.empty()) return;
     std::vector<CommonIndex> rows(figure_.rows.size());
     std::vector<CommonIndex> columns(figure_.columns.size());
@@ -360,8 +174,8 @@ class FigureBuilder {
         if (!cell.is_element) continue;
         const int64_t index = AxisIndex(axes.back(), cell.index);
         if (cell.column == 0) row_start = index;
-        if (HasLabels(axes.back())) columns[cell.column].Add(is_wrapped_ ? index - row_start : index);
-        if (is_wrapped_) {
+        if (HasLabels(axes.back())) columns[cell.column].Add(plane_.is_wrapped ? index - row_start : index);
+        if (plane_.is_wrapped) {
           rows[cell.row].Add(row_start);
         } else if (axes.size() >= 2 && HasLabels(axes[axes.size() - 2])) {
           rows[cell.row].Add(AxisIndex(axes[axes.size() - 2], cell.index));
@@ -371,75 +185,66 @@ class FigureBuilder {
       if (!slice.line.is_ellipsis) slice.line.label = SliceLabel(slice_axes);
     }
     for (size_t i = 0; i < rows.size(); ++i) figure_.rows[i].label = rows[i].Text("");
-    for (size_t i = 0; i < columns.size(); ++i) figure_.columns[i].label = columns[i].Text(is_wrapped_ ? "+" : "");
+    for (size_t i = 0; i < columns.size(); ++i)
+      figure_.columns[i].label = columns[i].Text(plane_.is_wrapped ? "+" : "");
+  }
+
+ private:
+  // The index along merged dimensions.
+  int64_t AxisIndex(const PictureGeometry::Axis& axis, absl::Span<const int64_t> index) const {
+    int64_t result = 0;
+    for (const int64_t dimension : axis.dimensions) result = result * map_.dimensions()[dimension] + index[dimension];
+    return result;
   }
 
   std::string SliceLabel(const std::vector<CommonIndex>& indices) const {
     std::vector<std::string> parts;
     for (size_t i = 0; i < indices.size(); ++i) {
-      if (HasLabels(geometry_.axes()[i]) && indices[i].has_value()) {
-        parts.push_back(indices[i].Text(absl::StrCat(AxisName(geometry_.axes()[i]), "=")));
+      if (HasLabels(plane_.geometry.axes()[i]) && indices[i].has_value()) {
+        parts.push_back(indices[i].Text(absl::StrCat(AxisName(plane_.geometry.axes()[i], map_.rank()), "=")));
       }
     }
     return absl::StrJoin(parts, ", ");
   }
 
-  void MakePaths() {
-    const int64_t columns = geometry_.Positions(column_digits_);
-    int64_t limit = SaturatingMultiply(2, columns);
-    figure_.path_description = "order in memory";
-    if (coarsest_level_ == 0 && map_.tile_element_count() > 0) {
-      limit = map_.tile_element_count();
-      absl::StrAppend(&figure_.path_description, ": the first tile",
-                      SlicesOfTile(0) > 1 ? ", the part in this slice" : "");
-    } else if (limit < map_.tiled_element_count()) {
-      absl::StrAppend(&figure_.path_description, ": the first ", Plural(limit, "position"));
-    }
-    std::vector<const Cell*> cells;
-    for (const Cell& cell : figure_.slices.front().cells) {
-      if (cell.physical < limit) cells.push_back(&cell);
-    }
-    std::sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) { return a->physical < b->physical; });
-    for (size_t begin = 0, end = 0; begin < cells.size(); begin = end) {
-      LayoutFigure::Path path;
-      for (end = begin;
-           end < cells.size() && cells[end]->physical - cells[begin]->physical == static_cast<int64_t>(end - begin);
-           ++end) {
-        path.emplace_back(cells[end]->row, cells[end]->column);
-      }
-      if (path.size() > 1) figure_.paths.push_back(std::move(path));
-    }
-  }
+  const IndexMap& map_;
+  const FigurePlane& plane_;
+  LayoutFigure& figure_;
+};
 
-  std::string AxisName(const PictureGeometry::Axis& axis) const {
-    return absl::StrJoin(axis.dimensions, "*", [this](std::string* out, int64_t d) {
-      absl::StrAppend(out, DimensionName(map_.rank(), static_cast<int>(d)));
-    });
-  }
+// ---- Axes
 
-  void DescribeAxes() {
-    const std::vector<PictureGeometry::Axis>& axes = geometry_.axes();
+class AxisDescriptions {
+ public:
+  AxisDescriptions(const Shape& shape, const IndexMap& map, const FigurePlane& plane)
+      : shape_(shape), map_(map), plane_(plane) {}
+
+  std::vector<Axis> Make() const {
+    std::vector<Axis> result;
+    const std::vector<PictureGeometry::Axis>& axes = plane_.geometry.axes();
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool is_last = i + 1 == axes.size();
       Axis axis;
       axis.role = is_last ? Axis::Role::kColumn : i + 2 == axes.size() ? Axis::Role::kRow : Axis::Role::kSlice;
-      axis.name = AxisName(axes[i]);
+      axis.name = AxisName(axes[i], map_.rank());
       axis.dimensions = axes[i].dimensions;
       for (const int64_t dimension : axis.dimensions) axis.size *= map_.dimensions()[dimension];
-      axis.positions = geometry_.Positions(axes[i].digits);
-      if (is_wrapped_) AddWrappedRows(axis);
+      axis.positions = plane_.geometry.Positions(axes[i].digits);
+      if (plane_.is_wrapped) result.push_back(WrappedRows(axis));
       axis.description = Describe(axis, axes[i].is_mixed);
       if (i == 0 && axes.size() > 1) absl::StrAppend(&axis.description, "; most major");
       if (is_last && axes.size() > 1) absl::StrAppend(&axis.description, "; most minor");
-      figure_.axes.push_back(std::move(axis));
+      result.push_back(std::move(axis));
     }
+    return result;
   }
 
-  void AddWrappedRows(Axis axis) {
+ private:
+  Axis WrappedRows(Axis axis) const {
     axis.role = Axis::Role::kRow;
     axis.description = absl::StrCat("rows: the same dimension, wrapped after ",
-                                    Plural(geometry_.Positions(column_digits_), "position"));
-    figure_.axes.push_back(std::move(axis));
+                                    Plural(plane_.geometry.Positions(plane_.column_digits), "position"));
+    return axis;
   }
 
   std::string Describe(const Axis& axis, bool is_mixed) const {
@@ -472,16 +277,171 @@ class FigureBuilder {
 
   const Shape& shape_;
   const IndexMap& map_;
-  const PictureGeometry geometry_;
+  const FigurePlane& plane_;
+};
+
+class FigureBuilder {
+ public:
+  FigureBuilder(const Shape& shape, const IndexMap& map, const LayoutFigureOptions& options, LayoutFigure* figure)
+      : shape_(shape), map_(map), plane_(shape), figure_(*figure) {
+    rows_ = MakeBudget(options.max_rows, RowsOfAPage());
+    columns_ = MakeBudget(options.max_columns, ColumnsOfAPage());
+    max_slices_ = options.max_slices;
+    last_element_.assign(map.dimensions().begin(), map.dimensions().end());
+    for (int64_t& index : last_element_) --index;
+  }
+
+  absl::Status Build() {
+    if (plane_.geometry.PhysicalDimensions() !=
+        DimensionVector(map_.physical_dimensions().begin(), map_.physical_dimensions().end())) {
+      return Internal("%s: the picture's physical dimensions {%s} are not the index map's {%s}", figure_.title,
+                      absl::StrJoin(plane_.geometry.PhysicalDimensions(), ","),
+                      absl::StrJoin(map_.physical_dimensions(), ","));
+    }
+    plane_.WrapLongRow(shape_.layout(), columns_.lines);
+    MakeLevels();
+    MakeVisibleLines();
+    MakeCells();
+    LineLabels(map_, plane_, &figure_).Make();
+    MakePaths();
+    figure_.axes = AxisDescriptions(shape_, map_, plane_).Make();
+    return absl::OkStatus();
+  }
+
+ private:
+  static Budget MakeBudget(int wanted, int automatic) {
+    if (wanted == 0) return {automatic, /*is_exact=*/false};
+    return {std::clamp(wanted, 1, kMaxFigureLines), /*is_exact=*/true};
+  }
+
+  int RowsOfAPage() const { return plane_.HasSlices() ? 10 : 16; }
+  // By the width of the largest position, as the SVG draws it. Two slices may stand side by side.
+  int ColumnsOfAPage() const {
+    const auto digits = static_cast<int>(absl::StrCat(map_.padded_element_count() - 1).size());
+    const int width = 84 * digits + 140;
+    return plane_.HasSlices() ? std::clamp(4800 / width, 7, 12) : std::clamp(10000 / width, 9, 20);
+  }
+
+  void MakeLevels() {
+    for (int level = 0; level < shape_.layout().tiles_size(); ++level) {
+      figure_.levels.push_back(MakeLevel(shape_.layout().tiles(level), level, plane_));
+      if (figure_.levels.back().is_outlined && coarsest_level_ < 0) coarsest_level_ = level;
+    }
+    if (coarsest_level_ < 0) return;
+    coarsest_ = &figure_.levels[coarsest_level_];
+    for (size_t i = static_cast<size_t>(coarsest_level_) + 1; i < figure_.levels.size(); ++i) {
+      HideIfCrossed(i, &figure_.levels);
+    }
+  }
+
+  void MakeVisibleLines() {
+    Extent rows = ExtentOf(plane_.row_digits);
+    Extent columns = ExtentOf(plane_.column_digits);
+    if (coarsest_ != nullptr) {
+      rows.tile = coarsest_->rows;
+      columns.tile = coarsest_->columns;
+      for (const LayoutFigure::TileLevel& level : figure_.levels) {
+        if (!level.is_outlined) continue;
+        rows.group = level.rows;
+        columns.group = level.columns;
+      }
+    }
+    figure_.rows = MakeLines(rows, rows_);
+    figure_.columns = MakeLines(columns, columns_);
+    for (Line& line : figure_.rows) SetBorders(&line, &LayoutFigure::TileLevel::rows);
+    for (Line& line : figure_.columns) SetBorders(&line, &LayoutFigure::TileLevel::columns);
+
+    const int64_t cells = static_cast<int64_t>(figure_.rows.size() * figure_.columns.size());
+    Budget slices = MakeBudget(max_slices_, static_cast<int>(std::clamp<int64_t>(256 / cells, 4, 8)));
+    slices.lines = std::clamp<int64_t>(kMaxFigureCells / cells, 1, slices.lines);
+    for (Line& line : MakeLines(ExtentOf(plane_.slice_digits), slices)) {
+      figure_.slices.emplace_back();
+      figure_.slices.back().line = std::move(line);
+    }
+  }
+
+  Extent ExtentOf(absl::Span<const int> digits) const {
+    Extent extent;
+    extent.positions = plane_.geometry.Positions(digits);
+    extent.edge = plane_.geometry.PositionOf(digits, map_.LogicalToPhysical(last_element_)) + 1;
+    return extent;
+  }
+
+  void SetBorders(Line* line, int64_t LayoutFigure::TileLevel::*extent) const {
+    for (int i = static_cast<int>(figure_.levels.size()) - 1; i >= 0; --i) {
+      const LayoutFigure::TileLevel& level = figure_.levels[i];
+      if (!level.is_outlined) continue;
+      if (line->position % (level.*extent) == 0) line->border_before = i + 1;
+      if ((line->position + line->count) % (level.*extent) == 0) line->border_after = i + 1;
+    }
+  }
+
+  void MakeCells() {
+    std::vector<int64_t> column_parts;
+    for (const Line& column : figure_.columns) {
+      column_parts.push_back(plane_.geometry.PhysicalPart(plane_.column_digits, column.position));
+    }
+    DimensionVector index(map_.rank());
+    for (LayoutFigure::Slice& slice : figure_.slices) {
+      if (slice.line.is_ellipsis) continue;
+      const int64_t slice_part = plane_.geometry.PhysicalPart(plane_.slice_digits, slice.line.position);
+      for (size_t r = 0; r < figure_.rows.size(); ++r) {
+        if (figure_.rows[r].is_ellipsis) continue;
+        const int64_t row_part = plane_.geometry.PhysicalPart(plane_.row_digits, figure_.rows[r].position);
+        for (size_t c = 0; c < figure_.columns.size(); ++c) {
+          if (figure_.columns[c].is_ellipsis) continue;
+          Cell cell;
+          cell.row = static_cast<int>(r);
+          cell.column = static_cast<int>(c);
+          cell.physical = slice_part + row_part + column_parts[c];
+          cell.is_element = map_.PhysicalToLogical(cell.physical, absl::MakeSpan(index));
+          if (cell.is_element) cell.index = index;
+          if (!figure_.levels.empty()) cell.tile = plane_.geometry.TileOf(cell.physical);
+          if (coarsest_ != nullptr) {
+            cell.tint = static_cast<int>(figure_.rows[r].position / coarsest_->rows % 2 * 2 +
+                                         figure_.columns[c].position / coarsest_->columns % 2);
+          }
+          slice.cells.push_back(std::move(cell));
+        }
+      }
+    }
+  }
+
+  void MakePaths() {
+    const int64_t columns = plane_.geometry.Positions(plane_.column_digits);
+    int64_t limit = SaturatingMultiply(2, columns);
+    figure_.path_description = "order in memory";
+    if (coarsest_level_ == 0 && map_.tile_element_count() > 0) {
+      limit = map_.tile_element_count();
+      absl::StrAppend(&figure_.path_description, ": the first tile",
+                      plane_.SlicesOfTile(0) > 1 ? ", the part in this slice" : "");
+    } else if (limit < map_.tiled_element_count()) {
+      absl::StrAppend(&figure_.path_description, ": the first ", Plural(limit, "position"));
+    }
+    std::vector<const Cell*> cells;
+    for (const Cell& cell : figure_.slices.front().cells) {
+      if (cell.physical < limit) cells.push_back(&cell);
+    }
+    std::sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) { return a->physical < b->physical; });
+    for (size_t begin = 0, end = 0; begin < cells.size(); begin = end) {
+      LayoutFigure::Path path;
+      for (end = begin;
+           end < cells.size() && cells[end]->physical - cells[begin]->physical == static_cast<int64_t>(end - begin);
+           ++end) {
+        path.emplace_back(cells[end]->row, cells[end]->column);
+      }
+      if (path.size() > 1) figure_.paths.push_back(std::move(path));
+    }
+  }
+
+  const Shape& shape_;
+  const IndexMap& map_;
+  FigurePlane plane_;
   LayoutFigure& figure_;
   Budget rows_;
   Budget columns_;
   int max_slices_;  // 0: by the size of a slice
   DimensionVector last_element_;
-  std::vector<int> row_digits_;
-  std::vector<int> column_digits_;
-  std::vector<int> slice_digits_;
-  bool is_wrapped_ = false;
   int coarsest_level_ = -1;  // of the outlined ones
   const LayoutFigure::TileLevel* coarsest_ = nullptr;
 };

@@ -48,6 +48,58 @@ std::string PadLeft(absl::string_view text, size_t width) {
   return absl::StrCat(std::string(own < width ? width - own : 0, ' '), text);
 }
 
+// ---- Columns that are shown, where not all of them fit
+
+struct ShownColumn {
+  Line line;
+  int index;  // into the figure's columns; -1 for an ellipsis
+};
+
+// Joins the ellipsis with the one behind it.
+void Absorb(size_t at, std::vector<ShownColumn>* columns) {
+  std::vector<ShownColumn>& shown = *columns;
+  shown[at].line.count += shown[at + 1].line.count;
+  shown[at].line.border_after = shown[at + 1].line.border_after;
+  shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+}
+
+void JoinEllipses(size_t at, std::vector<ShownColumn>* columns) {
+  const std::vector<ShownColumn>& shown = *columns;
+  if (at + 1 < shown.size() && shown[at + 1].line.is_ellipsis) Absorb(at, columns);
+  if (at > 0 && shown[at - 1].line.is_ellipsis) Absorb(at - 1, columns);
+}
+
+// Takes a column from the longest run between ellipses, at an ellipsis if there is one. The first and the last column
+// stay; false if there is no other.
+bool LeaveOutOneColumn(std::vector<ShownColumn>* columns) {
+  std::vector<ShownColumn>& shown = *columns;
+  size_t best_begin = 0;
+  size_t best_end = 0;
+  for (size_t begin = 0, end = 0; begin < shown.size(); begin = end + 1) {
+    for (end = begin; end < shown.size() && !shown[end].line.is_ellipsis;) ++end;
+    const bool must_stay = end - begin == 1 && (begin == 0 || end == shown.size());
+    if (!must_stay && end - begin > best_end - best_begin) {
+      best_begin = begin;
+      best_end = end;
+    }
+  }
+  if (best_end == best_begin) return false;
+  size_t victim = best_begin + (best_end - best_begin) * 2 / 3;
+  if (best_end < shown.size()) {
+    victim = best_end - 1;
+  } else if (best_begin > 0) {
+    victim = best_begin;
+  }
+  Line& line = shown[victim].line;
+  line.is_ellipsis = true;
+  line.label.clear();
+  shown[victim].index = -1;
+  JoinEllipses(victim, columns);
+  return true;
+}
+
+// ---- The figure
+
 class TerminalRenderer {
  public:
   TerminalRenderer(const LayoutFigure& figure, const TerminalOptions& options) : figure_(figure), options_(options) {}
@@ -90,51 +142,8 @@ class TerminalRenderer {
     label_width_ = std::max(label_width_, Corner().size());
     for (size_t i = 0; i < figure_.columns.size(); ++i) shown_.push_back({figure_.columns[i], static_cast<int>(i)});
     while (shown_.size() > 3 && GridWidth() > static_cast<size_t>(std::max(options_.width, 1))) {
-      if (!LeaveOutOneColumn()) break;
+      if (!LeaveOutOneColumn(&shown_)) break;
     }
-  }
-
-  struct ShownColumn {
-    Line line;
-    int index;  // into the figure's columns; -1 for an ellipsis
-  };
-
-  // Takes a column from the longest run between ellipses, at an ellipsis if there is one. The first and the last column
-  // stay; false if there is no other.
-  bool LeaveOutOneColumn() {
-    size_t best_begin = 0;
-    size_t best_end = 0;
-    for (size_t begin = 0, end = 0; begin < shown_.size(); begin = end + 1) {
-      for (end = begin; end < shown_.size() && !shown_[end].line.is_ellipsis;) ++end;
-      const bool must_stay = end - begin == 1 && (begin == 0 || end == shown_.size());
-      if (!must_stay && end - begin > best_end - best_begin) {
-        best_begin = begin;
-        best_end = end;
-      }
-    }
-    if (best_end == best_begin) return false;
-    size_t victim = best_begin + (best_end - best_begin) * 2 / 3;
-    if (best_end < shown_.size()) {
-      victim = best_end - 1;
-    } else if (best_begin > 0) {
-      victim = best_begin;
-    }
-    Line& line = shown_[victim].line;
-    line.is_ellipsis = true;
-    line.label.clear();
-    shown_[victim].index = -1;
-    JoinEllipses(victim);
-    return true;
-  }
-
-  void JoinEllipses(size_t at) {
-    if (at + 1 < shown_.size() && shown_[at + 1].line.is_ellipsis) Absorb(at);
-    if (at > 0 && shown_[at - 1].line.is_ellipsis) Absorb(at - 1);
-  }
-  void Absorb(size_t at) {
-    shown_[at].line.count += shown_[at + 1].line.count;
-    shown_[at].line.border_after = shown_[at + 1].line.border_after;
-    shown_.erase(shown_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
   }
 
   bool is_tiled() const {

@@ -57,8 +57,8 @@ class Buffer {
   // When the elements are there, or the error of the program that should have made them.
   Event ready() const;
 
-  // Nobody can use it any more, though programs that were given it go on. The memory is freed after them and after the
-  // external references. Programs that take the buffer by donation delete it, too.
+  // Ends the use of the buffer. Programs that already have it as an argument go on; the memory is freed after them and
+  // after the external references. Programs that take the buffer by donation delete it, too.
   void Delete();
   bool is_deleted() const;
 
@@ -68,7 +68,7 @@ class Buffer {
   absl::Status CopyToHost(void* target, const Placement& placement) const;
   absl::StatusOr<ExternalReference> AcquireExternalReference() const;
 
-  // A buffer in this memory space, of the same client. Both share the memory, which nobody writes to while both live.
+  // A buffer in this memory space, of the same client. Both share the memory, and neither is written while both live.
   // It need not be ready. INVALID_ARGUMENT if this one was deleted.
   absl::StatusOr<std::unique_ptr<Buffer>> CopyTo(MemorySpace& memory_space) const;
 

@@ -20,8 +20,8 @@ struct BufferElements {
   explicit BufferElements(Event when) : ready(std::move(when)) {}
   explicit BufferElements(Value there) : value(std::move(there)) {}
 
-  // Written by who makes the elements, before `ready`; nothing after an error. A program that holds the only reference
-  // to this struct takes it.
+  // The producer of the elements writes it before `ready`; it is empty after an error. A program that holds the only
+  // reference to this struct takes it.
   Value value;
   const Event ready;
 };

@@ -61,7 +61,7 @@ class Client {
   absl::StatusOr<LocalDevice*> DeviceOf(int64_t id) const;
 
   // A buffer with the elements at `data`, which lie there as the placement says. memory_space: of this client; null:
-  // the default one of device 0. `done` is called once, by any thread, when nobody reads `data` any more; if this
+  // the default one of device 0. `done` is called once, by any thread, when `data` is no longer read; if this
   // function fails, at once. RESOURCE_EXHAUSTED beyond the memory limit.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHost(const void* data, const Placement& placement,
                                                          HostBufferSemantics semantics,

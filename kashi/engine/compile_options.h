@@ -23,8 +23,8 @@ struct NumberOptions {
 struct CompileOptions {
   static constexpr int64_t kManyRuns = std::numeric_limits<int64_t>::max();
 
-  // "cpu": machine code; "evaluator": nothing is compiled; "auto": the one that pays (engine_choice.h), and the
-  // evaluator where the engine cpu cannot run the program.
+  // "cpu": machine code; "evaluator": nothing is compiled; "auto": the one that is expected to be faster
+  // (engine_choice.h), and the evaluator where the engine cpu cannot run the program.
   std::string engine = "auto";
   // How often the program will run on a device: auto compares the time of all runs with the time to compile.
   int64_t runs = kManyRuns;

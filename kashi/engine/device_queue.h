@@ -18,7 +18,7 @@ class DeviceQueue {
   using Task = std::function<void()>;
 
   DeviceQueue() = default;
-  // The queue is empty, and nobody uses it any more. Dies on its own thread.
+  // Pre: the queue is empty, and no thread uses it any more. Dies on its own thread.
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;

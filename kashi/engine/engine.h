@@ -1,4 +1,4 @@
-// Engine: one way to run a module. Program (program.h) is the door for callers; this is for those who write an engine.
+// Engine: one way to run a module. Callers use Program (program.h); this header is for authors of engines.
 //
 // An engine registers itself when the process starts:
 //

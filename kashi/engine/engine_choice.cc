@@ -14,7 +14,7 @@ namespace {
 
 // The compiler's time: LLVM's start, and code for each instruction.
 constexpr int64_t kNanosecondsToStart = 5'000'000, kNanosecondsOfInstruction = 300'000;
-// Of a program that is compiled unasked: some seconds.
+// The largest program that is compiled without a request: its compilation takes some seconds.
 constexpr int64_t kMostInstructions = 20'000;
 
 // Whether the evaluator needs longer for `runs` runs than the compiler.

@@ -13,7 +13,7 @@ namespace kashi::internal {
 // The engine of CompileOptions::engine "auto":
 //
 //   evaluator   for a program that it is estimated to finish before the compiler, in all its runs
-//               for one of more than 20,000 instructions whose runs are counted: nobody wants to wait for its compiler
+//               for one of more than 20,000 instructions whose runs are counted: its compilation would take too long
 //               for one that is beyond the limit of work, which it refuses at once
 //   cpu         otherwise
 //

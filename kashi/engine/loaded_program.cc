@@ -41,7 +41,7 @@ struct ProgramLaunch {
     EventSource done;
   };
 
-  // Of a run that is not one of `runs`.
+  // The options of a run that is not one of `runs`.
   struct Setup {
     EvaluationOptions options;
     RunHooks hooks;
@@ -79,7 +79,7 @@ bool ProgramLaunch::HasAllArguments() const {
 namespace {
 
 // The value of an argument, or the error of the program that should have made it.
-// Nobody else can reach the elements that only this launch refers to, so the program may write to them.
+// The program may write to elements to which only this launch refers.
 absl::StatusOr<Value> Take(std::shared_ptr<BufferElements> elements) {
   KASHI_RETURN_IF_ERROR(elements->ready.Await());
   return elements.use_count() == 1 ? std::move(elements->value) : elements->value;

@@ -59,7 +59,7 @@ class LoadedProgram {
   // is before it. Each device runs what it was given in order, after the arguments are ready. If one of them has an
   // error, this program has the same.
   //
-  // Donated arguments are deleted by the call. The program reuses their memory, if nobody else holds it.
+  // The call deletes donated arguments. The program reuses their memory, if nothing else holds it.
   //
   // INVALID_ARGUMENT for a wrong number of arguments or shape, one on another device, deleted, or donated and given
   // twice: then no argument is deleted.

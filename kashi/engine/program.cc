@@ -111,7 +111,7 @@ absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, co
   };
   if (options.engine != "auto") return compile_by(options.engine);
   absl::StatusOr<Parts> parts = compile_by(internal::ChooseEngine(module, options));
-  // The evaluator takes the place of an engine that was chosen for nothing but speed.
+  // The evaluator replaces an engine that was chosen only for its speed.
   return absl::IsUnimplemented(parts.status()) ? compile_by("evaluator") : std::move(parts);
 }
 

@@ -1,4 +1,4 @@
-// Program: a module that is ready to run, any number of times, by the engine that pays.
+// Program: a module that is ready to run, any number of times. engine_choice.h chooses the engine.
 //
 //   auto program = Program::Compile(*module).value();
 //   Literal result = program->Execute({&x, &y}).value();
@@ -51,7 +51,7 @@ class Program {
   // for each kernel that has no equal. INVALID_ARGUMENT if there is no engine of the name in the options; UNIMPLEMENTED
   // if that engine is not built in, needs another processor (cpu: x86-64 with SSE 4.1), or cannot run the module.
   static absl::StatusOr<std::unique_ptr<Program>> Compile(const HloModule& module, const CompileOptions& options = {});
-  // The evaluator runs this module, without a copy: nobody may change it while the program exists.
+  // The evaluator runs this module, without a copy: it must not change while the program exists.
   static absl::StatusOr<std::unique_ptr<Program>> Compile(std::shared_ptr<const HloModule> module,
                                                           const CompileOptions& options = {});
   ~Program();
@@ -65,8 +65,8 @@ class Program {
   // what this version would make for this processor; the rest is compiled again. `options`: limits, keep_stages,
   // keep_code. INVALID_ARGUMENT for bytes that are cut or changed, FAILED_PRECONDITION for those of another version.
   //
-  // Bytes with object code are a program of this processor: take them only from whom you would take a library. A
-  // checksum finds errors, not malice.
+  // Bytes with object code are a program of this processor: accept them only from a source whose libraries you would
+  // load. A checksum finds errors, not malice.
   static absl::StatusOr<std::unique_ptr<Program>> Deserialize(absl::string_view bytes,
                                                               const CompileOptions& options = {});
 

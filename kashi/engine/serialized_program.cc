@@ -40,7 +40,7 @@ class Writer {
   std::string bytes_;
 };
 
-// What is cut gives zeros and empty texts; is_whole says so at the end.
+// A reader of bytes that may be cut short. Missing bytes read as zeros and empty texts; is_whole() then is false.
 class Reader {
  public:
   explicit Reader(absl::string_view bytes) : bytes_(bytes) {}

@@ -75,7 +75,7 @@ TEST(AsynchronousCollectivesTest, ADeviceThatBeginsDoesNotWait) {
   }
 }
 
-// The same where a computation is the operation.
+// Also where a computation is the operation.
 TEST(AsynchronousCollectivesTest, AsyncStartDoesNotWait) {
   EXPECT_EQ(RunText(AsynchronousProgram(2,
                                         "before = s32[] conditional(i, p, p), branch_computations={keep, take}\n"
@@ -101,7 +101,7 @@ TEST(AsynchronousCollectivesTest, EndInAnyOrder) {
             "( 8, -8, 9, 3 ) | ( 8, -8, 25, 5 )");
 }
 
-// What is begun must not be written, also if nobody else reads it.
+// The operands of a begun operation must not be written, also if nobody else reads them.
 TEST(AsynchronousCollectivesTest, OperandsStayUntilTheEnd) {
   const std::string text = R"(HloModule m, replica_count=2, is_scheduled=true
 body { t = (s32[], s32[4]) parameter(0)

@@ -88,7 +88,7 @@ bool KeepsPlaces(const Memory& a, const Memory& b) {
          a.order.map().prefix_bytes() == b.order.map().prefix_bytes() && PhysicalOrder::AreEqual(a.order, b.order);
 }
 
-// Of one array.
+// The bitcast of one array.
 absl::StatusOr<Value> Reinterpret(EvaluationRun& run, Value value, const Memory& from, const Memory& to) {
   if (KeepsPlaces(from, to)) return Value::WithShape(std::move(value), MakeDenseShape(to.order.shape()));
   const bool is_enough = from.byte_size() >= to.byte_size();
@@ -193,7 +193,7 @@ absl::StatusOr<Value> ConvertBits(EvaluationRun& run, const Value& in, DenseShap
   return out;
 }
 
-// Of any types whose elements have as many bits together.
+// The conversion between types whose elements have the same number of bits in total.
 absl::StatusOr<Value> BitcastConvert(EvaluationRun& run, Value in, const DenseShape& shape) {
   if (shape->element_type() == PRED && in.element_type() != PRED) {
     return AsPred(run, BitcastConvert(run, std::move(in), MakeDenseShape(U8, shape->dimensions())));

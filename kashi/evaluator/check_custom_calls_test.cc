@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 constexpr float kHuge = std::numeric_limits<float>::infinity();
 constexpr float kCheckNan = std::numeric_limits<float>::quiet_NaN();
 
-// What a call that gives nothing says about two arrays; "" if it is content.
+// The error of a check of two arrays; "" if they pass.
 std::string Check(absl::string_view target, const Literal& actual, const Literal& expected,
                   absl::string_view limits = "") {
   const std::string text = absl::Substitute(

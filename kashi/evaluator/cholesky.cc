@@ -71,7 +71,7 @@ absl::Status UpdateLower(Matrix<const T> a21, Matrix<const T> b, Matrix<T> a22, 
   return absl::OkStatus();
 }
 
-// Row i of L21 solves L11^* x = (row i of A21)^T, so the transpose is what we work on.
+// Row i of L21 solves L11^* x = (row i of A21)^T, so we work on the transpose.
 template <typename T>
 absl::Status EliminateBlock(Matrix<const T> l11, Matrix<T> a21, Matrix<T> a22, std::vector<T>& workspace,
                             StopFunction check_stopped) {

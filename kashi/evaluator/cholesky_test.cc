@@ -58,7 +58,7 @@ TEST(CholeskyTest, NarrowTypesRoundOnce) {
             LiteralUtil::CreateR2<bfloat16>({{bfloat16(std::sqrt(2.0f))}}));
 }
 
-// A = B B^H + n I, and what comes out multiplied again. Sizes around the blocks' edges.
+// A = B B^H + n I is factored, and the factors are multiplied again. Sizes around the blocks' edges.
 template <typename T>
 void ExpectFactors(int64_t n, bool lower, double tolerance) {
   std::mt19937 random(static_cast<uint32_t>(n));

@@ -32,7 +32,7 @@ absl::StatusOr<CollectiveGroup> GroupOf(const Operation& op);
 // Adds the name of the instruction and, if the run has only one device, what to do.
 absl::Status NeedsDevices(const Operation& op, const absl::Status& error);
 
-// The value as other threads get it: nobody may write it. Copies arrays that are shared.
+// The value for other threads: no thread may write it. Copies arrays that are shared.
 absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
 
 // Gives these arrays to all members, and returns the arrays of all members, which must not be written. Copies arrays
@@ -40,8 +40,9 @@ absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
 absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
                                                       std::vector<Value> values);
 
-// A collective operation in two halves: what the device gives, and what it makes of what it gets. Functions take the
-// operation as an argument, because an operation that another one ends outlives its evaluation.
+// A collective operation in two halves: the arrays that the device gives, and the function that makes its result from
+// the arrays that it receives. Functions take the operation as an argument, because an operation that another one ends
+// outlives its evaluation.
 struct CollectiveHalves {
   CollectiveGroup group;
   std::vector<Value> gives;
@@ -52,7 +53,7 @@ struct CollectiveHalves {
   std::function<absl::StatusOr<std::vector<Value>>(const Operation& op, const CollectiveGroup& group,
                                                    const Given& given)>
       combine = nullptr;
-  // The value, from what the device gets.
+  // Makes the value from the arrays that the device receives.
   std::function<absl::StatusOr<Value>(Operation& op, const CollectiveGroup& group,
                                       PendingCollective::Received received)>
       finish = nullptr;
@@ -67,7 +68,7 @@ absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value);
 // Whether the device takes the operation as a task (kashi/devices/collective_task.h): the operands are arrays whose
 // sizes all members know, and there are other members.
 bool IsTask(const Operation& op, const CollectiveGroup& group);
-// The task with what all kinds have. The group must outlive it.
+// A task with the fields that all kinds have. The group must outlive it.
 CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind);
 
 std::vector<Value> TakeOperands(const Operation& op);

@@ -6,8 +6,8 @@
 //   all-reduce           10       10    10    10
 //   all-gather           4213     4213  4213  4213
 //
-// Each operation is a plan (collective_exchange.h): what a device gives, and what it makes of what it gets. So an
-// operation that another one ends (…-start) only begins it, and what ends it (…-done) waits.
+// Each operation is a plan (collective_exchange.h): the arrays that a device gives, and the function that makes its
+// result from the arrays that it receives. So a …-start only begins the exchange, and the …-done waits for it.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -175,7 +175,7 @@ absl::StatusOr<Value> Reduce(const Operation& op, absl::Span<const Value> values
   return result;
 }
 
-// Of each array the reduction over all members.
+// The reduction of each array over all members.
 absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const Given& given) {
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   std::vector<Value> results;
@@ -385,7 +385,8 @@ struct RaggedUpdate {
   int64_t to;
 };
 
-// What a member sends to the member at `receiver`. It gave: input, offsets in it, sizes, offsets at the receivers'.
+// The updates that a member sends to the member at `receiver`. `given`: input, offsets in it, sizes, offsets at the
+// receivers.
 absl::StatusOr<std::vector<RaggedUpdate>> RaggedUpdates(const Operation& op, const CollectiveGroup& group,
                                                         absl::Span<const Value> given, int64_t receiver) {
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> from, Integers(op, given[1]));

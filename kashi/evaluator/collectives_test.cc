@@ -1,4 +1,4 @@
-// What each operation over several devices computes (docs/spec/hlo-ops.md 7 and 15, "collectives"). Groups by mode:
+// The results of each operation over several devices (docs/spec/hlo-ops.md 7 and 15, "collectives"). Groups by mode:
 // collective_groups_test.cc; whole programs: device_group_corpus_test.cc.
 #include <limits>
 #include <random>

@@ -1,4 +1,4 @@
-// What a compiler (kashi/cpu) puts in the place of the evaluator's functions for some instructions.
+// A step that a compiler (kashi/cpu) puts in the place of the evaluator's function for an instruction.
 #ifndef KASHI_EVALUATOR_COMPILED_STEP_H_
 #define KASHI_EVALUATOR_COMPILED_STEP_H_
 

@@ -169,7 +169,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConditional>(Operation& op) {
   }
   std::vector<Value> arguments;
   arguments.push_back(std::move(op.operands[1 + branch]));
-  // What other branches would take may be the same arrays. The branch that runs may update them in place.
+  // Operands of the other branches may be the same arrays. They are released, so that the branch that runs may update
+  // the arrays in place.
   for (Value& operand : op.operands) operand = Value();
   return op.run.Call(*op.instruction.branch_computation(static_cast<int>(branch)), std::move(arguments));
 }

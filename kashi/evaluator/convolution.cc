@@ -340,7 +340,7 @@ absl::StatusOr<Value> Saturate(EvaluationRun& run, Value value, PrimitiveType ty
 
 // ---- From the instruction's dimensions to ours and back ------------------------------------------------------------
 
-// What the names of dimensions say, with sizes.
+// The dimensions of a convolution by their names, with sizes.
 struct Problem {
   const ConvolutionDimensionNumbers& dnums;
   const RepeatedPtrField<WindowDimension>& window;

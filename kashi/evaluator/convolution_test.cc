@@ -69,7 +69,7 @@ TEST(ConvolutionTest, WithoutSpatialDimensions) {
   EXPECT_EQ(result, (LiteralUtil::CreateR2<float>({{21}, {43}})));
 }
 
-// What lies outside lhs is left out, not multiplied by zero: infinity there does nothing.
+// Positions outside lhs are left out, not multiplied by zero: an infinity in rhs has no effect there.
 TEST(ConvolutionTest, OutsideIsNotZero) {
   EXPECT_EQ(ConvolveVectors("1,2,3", "inf,1,10", "pad=1_0 lhs_dilate=3", 6), "{1, inf, 20, 2, inf, 30}");
   EXPECT_EQ(ConvolveVectors("1,2", "inf,1", "pad=1_0", 2), "{1, inf}");

@@ -1,5 +1,5 @@
 // custom-call (docs/spec/hlo-ops.md 6). The targets that we know are those that XLA's own passes, and the TPU
-// compiler, put into modules in place of operations. Each takes and gives what its line in kTargets says.
+// compiler, put into modules in place of operations. The line of each in kTargets lists its operands and results.
 #include "kashi/evaluator/known_custom_calls.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ absl::StatusOr<Value> PassOn(Operation& op) {
 
 // ---- Borders of manual regions, on one of the devices (kashi/devices/sharding_border.h) -----------------------------
 
-// What comes from members of the device's group, operand by operand.
+// Collects the operands from the members of the device's group, one operand after the other.
 absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
   CollectiveGroup group = {borders[0].MembersFor(device.id())};
   for (const ShardingBorder& border : borders) {
@@ -102,13 +102,13 @@ absl::StatusOr<Value> AllocateBuffer(Operation& op) {
   return zeros;
 }
 
-// That a call on the TPU's sparse core may begin. It may at once here.
+// The signal that a call on the TPU's sparse core may begin. Here it may begin at once.
 absl::StatusOr<Value> CallIsPrepared(Operation& op) {
   if (op.operands.size() != 1 || !op.instruction.shape().IsToken()) return MisusedCustomCall(op);
   return Value::MakeToken();
 }
 
-// To and from memory that is written in place: the operand itself.
+// Calls that pass an array to or from memory that is written in place: the result is the operand.
 absl::StatusOr<Value> PassBufferOn(Operation& op) {
   if (!HasArrayOperands(op, 1) || !HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
     return MisusedCustomCall(op);
@@ -116,7 +116,7 @@ absl::StatusOr<Value> PassBufferOn(Operation& op) {
   return std::move(op.operands[0]);
 }
 
-// What only has an effect on the compiler: the result is ().
+// Calls that only affect the compiler: the result is ().
 absl::StatusOr<Value> Nothing(Operation& op) {
   if (!ShapeUtil::IsEmptyTuple(op.instruction.shape())) return MisusedCustomCall(op);
   return Value::MakeTuple({});
@@ -453,8 +453,8 @@ const Target* FindTarget(absl::string_view name) {
   return found == std::end(kTargets) ? nullptr : found;
 }
 
-// Calls that have no meaning outside of the process or the processor that they are made for, or that we have no rule
-// for, and what they are.
+// Calls that have a meaning only in the process or on the processor for which they are made, or for which we have no
+// rule, and their descriptions.
 struct ForeignTarget {
   absl::string_view prefix;
   absl::string_view what;

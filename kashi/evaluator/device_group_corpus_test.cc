@@ -115,7 +115,7 @@ void Check(const CorpusCase& c) {
   }
 }
 
-// What each device got, as the arguments of the whole program.
+// The arguments of the devices, as arguments of the whole program.
 absl::StatusOr<std::vector<Literal>> ReadWholeArguments(const CorpusCase& c, const HloModule& module) {
   const std::vector<HloSharding> shardings = ParameterShardings(module);
   const std::vector<Shape> wholes = ParameterShapes(module);

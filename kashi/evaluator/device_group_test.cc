@@ -158,7 +158,7 @@ TEST(DeviceGroupTest, CancellingWakesThoseThatWait) {
   EXPECT_TRUE(absl::IsCancelled(results.status())) << results.status();
 }
 
-// What all devices have at one time counts together.
+// The arrays that all devices have at one time count together.
 TEST(DeviceGroupTest, MemoryAndWorkAreLimitedForAllTogether) {
   const std::string program = Program(4,
                                       "x = s32[1000] broadcast(p), dimensions={}\n"

@@ -1,4 +1,4 @@
-// What the tests of programs of several devices share.
+// Helpers of the tests of programs for several devices.
 #ifndef KASHI_EVALUATOR_DEVICE_GROUP_TESTING_H_
 #define KASHI_EVALUATOR_DEVICE_GROUP_TESTING_H_
 

@@ -273,7 +273,7 @@ absl::Status RunRaggedRows(const RaggedDot& dot, T* out, StopFunction check_stop
   return absl::OkStatus();
 }
 
-// What is summed over is ragged: each group has a result of its own.
+// The contracted dimension is ragged: each group has a result of its own.
 //
 //   out[j, b, m, n] = sum over before, r of group j, behind of
 //     lhs[b, m, before, r, behind] * rhs[b, before, r, behind, n]

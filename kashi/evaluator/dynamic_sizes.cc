@@ -115,7 +115,7 @@ absl::StatusOr<Sizes> SizesOfDynamicReshape(const HloInstruction& reshape, absl:
 
 namespace {
 
-// What shape inference says of the same instruction with operands of these shapes.
+// The shape that inference gives the instruction with operands of these shapes.
 absl::StatusOr<Shape> InferredFor(const HloInstruction& instruction, absl::Span<const Value> operands) {
   std::vector<std::unique_ptr<HloInstruction>> stand_ins;
   std::vector<HloInstruction*> new_operands;

@@ -49,8 +49,8 @@ struct EvaluationOptions {
   std::function<void(const HloComputation&)> on_call;
   // Checked before each instruction, and sometimes within long ones. If true, the run ends with CANCELLED.
   const std::atomic<bool>* cancelled = nullptr;
-  // Asked at the same places, by any thread, several at once: if true, the run ends with CANCELLED. Null: nobody is
-  // asked. Once it was true, the run ends, whatever it says later.
+  // Called at these places too, by any thread, by several at once: if true, the run ends with CANCELLED. Null: no call.
+  // After it was true once, the run ends, whatever later calls return.
   std::function<bool()> is_cancelled;
   // If more than 1: the module is a global program for this number of partitions (kashi/hlo/spmd/program_scope.h).
   // Arguments and result are whole arrays, and only manual regions run on each device (manual_region.h). The observer

@@ -31,10 +31,10 @@ namespace {
 // Every level is some hundred bytes of the thread's stack.
 constexpr int kMaxCallDepth = 1000;
 
-// What XLA:CPU's generator begins with (docs/spec/hlo-ops.md 8).
+// The first state of XLA:CPU's generator (docs/spec/hlo-ops.md 8).
 constexpr uint64_t kInitialRngState = 117515157;
 
-// Which instruction went beyond a limit; when time is over, none is to blame.
+// The error with the instruction that exceeded the limit of work. Other limits name no instruction.
 absl::Status AtInstruction(const HloInstruction& instruction, const absl::Status& error) {
   if (LimitKindOf(error) != LimitKind::kWork) return error;
   return WithMessage(error, absl::StrCat(instruction.name(), ": ", error.message()));
@@ -70,7 +70,7 @@ absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step,
   return step.may_differ_from_shape ? MakeAsDeclared(run, *step.instruction, value) : absl::OkStatus();
 }
 
-// What the messages of guard pages call the array.
+// Gives the array the name that messages of guard pages use.
 void NameForGuards(const HloInstruction& instruction, const Value& value) {
   if (value.is_array()) NameGuarded(value.untyped_data(), instruction.name());
 }

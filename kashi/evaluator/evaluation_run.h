@@ -56,7 +56,7 @@ class EvaluationRun {
   Device* device() const { return hooks_.device; }
   const std::shared_ptr<MemoryBudget>& budget() const { return limits_.memory; }
   const RunLimits& limits() const { return limits_; }
-  // Of RunHooks::profile; null: nothing is measured.
+  // The clock of RunHooks::profile; null: nothing is measured.
   StepClock* step_clock() const { return step_clock_; }
 
   absl::StatusOr<Value> MakeArray(const DenseShape& shape) { return Value::MakeArray(shape, budget()); }
@@ -68,7 +68,7 @@ class EvaluationRun {
 
   // Evaluates the root of a computation; takes the arguments. RESOURCE_EXHAUSTED if calls are nested too deep.
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
-  // The same with arguments and a result that may have unrounded numbers beside them (Value::unrounded).
+  // Call with arguments and a result that may have unrounded numbers beside them (Value::unrounded).
   absl::StatusOr<Value> CallUnrounded(const HloComputation& computation, std::vector<Value> arguments);
   // Call for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
   // value may be pending.
@@ -132,7 +132,7 @@ class EvaluationRun {
   RunLimits limits_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
-  // Of modules, and of computations outside of modules.
+  // By module, or by computation outside of a module.
   absl::flat_hash_map<const void*, std::unique_ptr<UnroundedResults>> unrounded_results_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
   std::unique_ptr<ManualRegions> regions_;  // only in a global program

@@ -1,5 +1,5 @@
-// What the verifier lets through, and operations could not stand: values of other types or sizes than their
-// instructions declare, sizes that no array may have, and computations that take for ever.
+// Programs that the verifier accepts and operations cannot run: values of other types or sizes than their instructions
+// declare, sizes that no array may have, and computations that never end.
 #include "kashi/evaluator/evaluation_run.h"
 
 #include <atomic>
@@ -272,7 +272,7 @@ TEST(EvaluationRunTest, SizesWhoseProductNoNumberHolds) {
   }
 }
 
-// 2^64 elements, which are 0 where nobody looks.
+// 2^64 elements: the product of the sizes is 0 modulo 2^64.
 TEST(EvaluationRunTest, ResultsThatNoMemoryHoldsAreRefused) {
   const absl::Status error = TryEvaluateText(R"(
     ENTRY e { x = f32[0] constant({})

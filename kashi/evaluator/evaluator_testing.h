@@ -1,4 +1,4 @@
-// What the tests of this room share.
+// Helpers of this room's tests.
 #ifndef KASHI_EVALUATOR_EVALUATOR_TESTING_H_
 #define KASHI_EVALUATOR_EVALUATOR_TESTING_H_
 
@@ -28,7 +28,7 @@ inline absl::StatusOr<Literal> TryEvaluateText(absl::string_view text,
   return HloEvaluator(options).Evaluate(*module, arguments);
 }
 
-// The same; a failure fails the test and gives an empty tuple.
+// TryEvaluateText; a failure fails the test and gives an empty tuple.
 inline Literal EvaluateText(absl::string_view text, const std::vector<const Literal*>& arguments = {}) {
   absl::StatusOr<Literal> result = TryEvaluateText(text, arguments);
   if (!result.ok()) {

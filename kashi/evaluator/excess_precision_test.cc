@@ -205,7 +205,7 @@ TEST(ExcessPrecisionTest, MemoryIsCounted) {
   EXPECT_EQ(TryEvaluateText(kText, {&x}, options).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-// What the rule does not reach stays as it is: a result has the same bf16 numbers with and without a convert.
+// The rule changes nothing else: a result has the same bf16 numbers with and without a convert.
 TEST(ExcessPrecisionTest, RoundedNumbersAreThoseOfTheOperation) {
   Literal x(ShapeUtil::MakeShape(BF16, {65536})), y(ShapeUtil::MakeShape(BF16, {65536}));
   for (int64_t i = 0; i < 65536; ++i) {

@@ -30,7 +30,8 @@ absl::StatusOr<QrResult> QrFactors(EvaluationRun& run, Value a);
 absl::StatusOr<Value> ProductOfReflectors(EvaluationRun& run, Value factors, const Value& taus);
 
 // T of Q = I + V T V^H, from a triangle u[n,n] that has -tau_j on its diagonal and -tau_j v_i^H v_j above it: column
-// by column T_j = u_jj e_j + sum over i < j of u_ij T_i. What is below the diagonal is not read, and 0 in the result.
+// by column T_j = u_jj e_j + sum over i < j of u_ij T_i. Elements below the diagonal are not read, and are 0 in the
+// result.
 absl::StatusOr<Value> CompactReflectors(EvaluationRun& run, Value u);
 
 // Row p_i of A[m,n] is row i of L U, with partial pivoting: the first of the largest elements of a column.

@@ -26,7 +26,7 @@ double Distance(const LiteralSlice& x, const LiteralSlice& y) {
 }
 
 TEST(FactorizationsTest, QrHasTheSignsOfLapack) {
-  // What a TPU gives, and numpy.
+  // The numbers of a TPU and of numpy.
   const Literal out = EvaluateText(R"(
     ENTRY e { x = f32[3,3] constant({{0,1,2},{3,4,5},{6,7,8}})
               qr = (f32[3,3], f32[3]) custom-call(x), custom_call_target="Qr"

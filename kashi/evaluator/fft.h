@@ -15,7 +15,7 @@
 
 namespace kashi::internal {
 
-// What the transforms of one instruction need, kept for the next run. Thread-safe.
+// The prepared axes of one instruction's transforms, kept for the next run. Thread-safe.
 template <typename T>
 class FftAxes {
  public:

@@ -184,7 +184,7 @@ TEST(FftTest, RoundsOnce) {
   }
   const Literal expected = Fft("FFT", {60, 50}, ArrayOf(wide, {60, 50}), "c128[60,50]");
   const Literal actual = Fft("FFT", {60, 50}, narrow, "c64[60,50]");
-  // Half a unit in the last place of a float, and what the sums in double may differ by.
+  // Half a unit in the last place of a float, and the rounding errors of the sums in double.
   const auto slack = [](double exact) { return std::ldexp(std::abs(exact), -24) + 1e-11; };
   for (int64_t i = 0; i < x.size(); ++i) {
     const Z exact = expected.data<Z>()[i];

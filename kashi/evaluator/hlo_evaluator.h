@@ -81,7 +81,7 @@ class HloEvaluator {
   absl::StatusOr<Literal> Evaluate(const HloInstruction* instruction, PrecomputedAnalyses analyses = {},
                                    bool recursively_evaluate_nonconstant_operands = false,
                                    const Substitutions& substitutions = {});
-  // The same without an error. Sets `result` if there is a value.
+  // Evaluate without an error: false if there is no value. Sets `result` otherwise.
   bool TryEvaluate(const HloInstruction* instruction, Literal* result,
                    bool recursively_evaluate_nonconstant_operands = false);
 

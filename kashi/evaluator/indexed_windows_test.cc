@@ -25,7 +25,7 @@ std::string Array(const Index& dims) { return absl::StrCat("s32[", absl::StrJoin
 // One operand, one array of indices, one batch of windows, and how they hang together.
 struct CaseMaker {
   explicit CaseMaker(uint64_t seed) : random(seed) {
-    // What every dimension of the operand is to a window.
+    // The role of every dimension of the operand in a window.
     operand.resize(Random(1, 4));
     window.resize(operand.size(), 1);
     Index indexable;

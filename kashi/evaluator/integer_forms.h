@@ -45,7 +45,7 @@ class IntegerForms {
   Id Compare(ComparisonDirection direction, Id lhs, Id rhs);
   // One of the two; it is not known which.
   Id Either(Id a, Id b);
-  // The same number as a value of `type`; kNone if it may not fit.
+  // The number as a value of `type`; kNone if it may not fit.
   Id AsType(PrimitiveType type, Id form);
 
   // Dies for kNone.

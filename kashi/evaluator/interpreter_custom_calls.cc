@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<std::vector<Value>>> DealOperands(Operation& op, int6
                          next);
 }
 
-// What the functions for the infeed give.
+// The results of the functions for the infeed.
 absl::StatusOr<std::deque<Value>> MakeInfeed(Operation& op, int64_t processes) {
   std::deque<Value> infeed;
   const auto& computations = op.instruction.called_computations();

@@ -107,7 +107,7 @@ class LaneCompiler {
   };
   using Nodes = absl::flat_hash_map<const HloInstruction*, Node>;
 
-  // Text lets some of what is inlined have another floating-point type than the root.
+  // In text, inlined instructions may have another floating-point type than the root.
   bool HasTypesOfResults() const {
     return std::equal(function_.results_.begin(), function_.results_.end(), function_.result_types_.begin(),
                       function_.result_types_.end(),

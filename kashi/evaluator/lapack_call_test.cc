@@ -1,4 +1,4 @@
-// What calls of LAPACK take and refuse. What they compute: programs_test.cc, against JAX.
+// Operands that calls of LAPACK accept and refuse. Their results: programs_test.cc, against JAX.
 #include "kashi/custom_calls/lapack_call.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Runs on literals: what HloEvaluator, RunOnDevices and the doors above them do with an EvaluationRun.
+// Runs of an EvaluationRun on literals, for HloEvaluator, RunOnDevices and the functions above them.
 #ifndef KASHI_EVALUATOR_LITERAL_RUN_H_
 #define KASHI_EVALUATOR_LITERAL_RUN_H_
 

@@ -54,7 +54,7 @@ ManualFlow::ManualFlow(const HloModule& module) : module_(module) {
   }
 }
 
-// Those that are regions, and what they call.
+// Finds the computations that are regions, and those that regions call.
 void ManualFlow::FindRegionComputations() {
   const std::vector<HloComputation*> callees_first = module_.MakeComputationPostOrder();
   for (auto it = callees_first.rbegin(); it != callees_first.rend(); ++it) {

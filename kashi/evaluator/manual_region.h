@@ -1,5 +1,5 @@
 // Runs a global program: its values are whole arrays, and it has one thread and no devices, except in its manual
-// regions, which say what each device does.
+// regions, which run on each device.
 //
 //   x      f32[8,16]  here            the whole array
 //   f2s    f32[4,4]   on devices      SPMDFullToShardShape: each device's part of x

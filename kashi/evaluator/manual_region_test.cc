@@ -92,7 +92,7 @@ TEST(ManualRegionTest, CopiesOfOneDeviceAreTaken) {
             "{4, 6}");
 }
 
-// What is the same on all devices, as the constant here, is taken to them.
+// A value that is equal on all devices, such as the constant here, goes into a region.
 TEST(ManualRegionTest, ConstantsGoIntoARegion) {
   EXPECT_EQ(RunGlobal(Region("z = s32[2] constant({10, 20})  r = s32[2] add(i, z)"), Counted(4)), "{11, 22, 13, 24}");
   EXPECT_EQ(RunGlobal(Region("r = s32[2] constant({10, 20})"), Counted(4)), "{10, 20, 10, 20}");

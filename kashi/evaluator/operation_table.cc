@@ -20,7 +20,7 @@ constexpr OperationTraits Computed() { return OperationTraits(); }
 constexpr OperationTraits SameAsOperand() { return Computed().Source(ValueSource::kOperand).TakesAnyValue(); }
 // The value exists already, or other computations make it, so the operation itself costs nothing.
 constexpr OperationTraits Given(ValueSource source) { return Computed().Source(source).TakesAnyValue().Work(&NoWork); }
-// begin and done of an asynchronous operation, and what else only passes tuples and tokens on.
+// The begin and done of an asynchronous operation, and others that only pass tuples and tokens on.
 constexpr OperationTraits OfAnyValues() { return Computed().TakesAnyValue(); }
 
 const TableRow kRows[] = {

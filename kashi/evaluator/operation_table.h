@@ -1,4 +1,4 @@
-// What the evaluator knows about each opcode: the function that evaluates it, and facts that are not in ops.def.
+// The evaluator's table of opcodes: the function that evaluates each, and facts that are not in ops.def.
 //
 // The functions are the specialisations of Evaluate (operation.h). The facts are the rows of operation_table.cc. An
 // opcode without a row has the default values below, which fit an operation that computes an array from arrays.

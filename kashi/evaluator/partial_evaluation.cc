@@ -115,7 +115,7 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::Try(const PartOfInstruct
       if (part.index.empty()) return TryTuple(instruction);
       return TrySame({instruction.operand(part.index[0]), ShapeIndex(absl::MakeSpan(part.index).subspan(1))});
     case ValueSource::kOperand:
-      // Of a tuple, a part may be known although the whole is not. An array may have another type than the operand.
+      // A part of a tuple may be known although the whole is not. An array may have another type than the operand.
       if (instruction.shape().IsArray() && instruction.opcode() != HloOpcode::kOptimizationBarrier) {
         return TryOperation(part);
       }

@@ -74,7 +74,7 @@ void TraceDot(const HloInstruction& dot, const Tell& tell) {
   } while (IndexUtil::BumpIndices(at.out_shape, absl::MakeSpan(at.out)));
 }
 
-// Where one dimension of the window reads in lhs; -1: in padding, or between elements.
+// The index in lhs that one dimension of the window reads; -1: in padding, or between elements.
 int64_t PlaceInBase(const WindowDimension& window, int64_t out, int64_t in_window, int64_t base_size) {
   const __int128 dilated = static_cast<__int128>(out) * window.stride() - window.padding_low() +
                            static_cast<__int128>(in_window) * window.window_dilation();

@@ -51,8 +51,9 @@ double SmallestNormal(PrimitiveType type) {
   }
 }
 
-// Elements further apart than the tolerance: so many units in the last place of the value, and where rounding adds up
-// ("ulp", "loose") of a twentieth of the largest. Compiled code makes 0 of denormal numbers ("flushed", "near").
+// The number of elements that differ by more than the tolerance: units in the last place of the value, and where
+// rounding adds up ("ulp", "loose") of a twentieth of the largest value. Compiled code makes 0 of denormal numbers
+// ("flushed", "near").
 int CountDifferent(const LiteralSlice& want, const LiteralSlice& got, absl::string_view tolerance) {
   const PrimitiveType type = want.shape().element_type();
   const bool is_integral = primitive_util::IsIntegralType(type) || type == PRED;

@@ -187,7 +187,7 @@ void SetPairs(const SplitView& view, int64_t first, int64_t n, const Blocks<2>& 
   if (2 * j + 1 < view.split) out.Set(at + view.inner, 1, x[1].data() + lane, n);
 }
 
-// The same if inner is 1 and the pairs are in one outer row: then pairs are contiguous.
+// SetPairs where inner is 1 and the pairs are in one outer row: then pairs are contiguous.
 void SetNeighbours(const SplitView& view, int64_t first, int64_t n, const Blocks<2>& x, int lane, const BitArray& out) {
   const int64_t j = first % view.half(), at = first / view.half() * view.split + 2 * j;
   out.Set(at, 2, x[0].data() + lane, n);
@@ -288,7 +288,7 @@ absl::StatusOr<Value> UniformIntegers(Operation& op) {
                                 [&] { return least + (range == 0 ? 0 : random() % range); });
 }
 
-// Numbers of as few digits as the result's type has, so that rounding never makes b of what is less.
+// Numbers with as few digits as the result's type has, so that rounding never turns a smaller number into b.
 absl::StatusOr<Value> UniformReals(Operation& op, double a, double b) {
   std::mt19937_64& random = op.run.random();
   const int digits = primitive_util::SignificandWidth(op.result()->element_type());

@@ -43,7 +43,7 @@ struct Axes {
     for (int64_t size : sizes) count *= size;
     return count;
   }
-  // Of the i-th element, in row-major order.
+  // The position of the i-th element, in row-major order.
   int64_t PositionOf(int64_t i) const {
     int64_t position = 0;
     for (size_t axis = sizes.size(); axis-- > 0;) {

@@ -1,5 +1,5 @@
-// RunHooks: where a run takes place, and what computes and watches its steps. Users have EvaluationOptions; the rooms
-// above the evaluator set the hooks.
+// RunHooks: the devices of a run, and the functions that compute and watch its steps. Users set EvaluationOptions; the
+// rooms above the evaluator set the hooks.
 #ifndef KASHI_EVALUATOR_RUN_HOOKS_H_
 #define KASHI_EVALUATOR_RUN_HOOKS_H_
 

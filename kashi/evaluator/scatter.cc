@@ -109,7 +109,7 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
   });
 }
 
-// The same by any function, of any number of operands.
+// Scatters any number of operands, with any function.
 absl::Status ApplyFunction(const EvaluationRun& run, const IndexedWindows& windows, const LaneFunction& function,
                            absl::Span<const Value> updates, absl::Span<Value> xs) {
   const size_t n_operands = xs.size();

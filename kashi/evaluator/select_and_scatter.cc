@@ -63,7 +63,7 @@ class SelectAndScatter {
 
  private:
   absl::Status RunRows(const EvaluationRun& run, int64_t begin, int64_t end) {
-    // Blocks of a row, so that what they have selected stays in the cache.
+    // Blocks of a row, so that their selected elements stay in the cache.
     const int64_t block = std::clamp<int64_t>(4096 / walk_.width(), 1, walk_.row_outputs());
     Selection selection(select_, block * walk_.width(), x_.element_bytes());
     LaneFold scatter(scatter_, 1);

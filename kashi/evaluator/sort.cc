@@ -105,7 +105,7 @@ class Comparator {
 // By keys
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What a comparator compares: f of operand `operand`, f being the computation `key`, or nothing if that is null.
+// The values that a comparator compares: operand `operand`, through the computation `key` unless that is null.
 struct KeyOrder {
   int64_t operand;
   ComparisonDirection direction;
@@ -113,7 +113,7 @@ struct KeyOrder {
   std::unique_ptr<HloComputation> key;
 };
 
-// That of compare(y, x) where that of compare(x, y) is given.
+// The direction of compare(y, x), from the direction of compare(x, y).
 ComparisonDirection Flipped(ComparisonDirection direction) {
   switch (direction) {
     case ComparisonDirection::kGe:
@@ -139,8 +139,8 @@ bool TurnsEquals(ComparisonDirection direction) {
 
 constexpr size_t kMostInstructions = 64;
 
-// What `root` depends on, operands first, itself last, and the numbers of the parameters among that. False if
-// anything is not elementwise, or it is too much.
+// Collects the instructions on which `root` depends, operands first and itself last, and the numbers of the parameters
+// among them. False if one is not elementwise, or if there are too many.
 bool Collect(const HloInstruction* root, size_t depth, std::vector<const HloInstruction*>* order,
              std::vector<int64_t>* parameters) {
   if (absl::c_linear_search(*order, root)) return true;
@@ -283,7 +283,7 @@ class KeySorter {
     for (int64_t i = 0; i < n; ++i) indices[i] = is_narrow_ ? narrow_[i] & 0xffffffff : wide_[i].index;
     return true;
   }
-  // Of two elements of the line that was sorted last.
+  // Whether two elements of the line that was sorted last have equal keys.
   bool HaveEqualKeys(int64_t i, int64_t j) const { return keys_[i] == keys_[j]; }
 
  private:
@@ -335,8 +335,8 @@ class UnstableSorter {
   // Longer lines stay as they are: std::sort does not stop at a deadline.
   static constexpr int64_t kLongestLine = int64_t{1} << 22;
 
-  // is_equal(i, j) says of neighbours whether they are equal; is_same(i, j) of equal ones whether nothing tells them
-  // apart. If that holds for all of them, every order gives the same result.
+  // is_equal(i, j): whether two neighbours are equal; is_same(i, j): whether two equal neighbours cannot be
+  // distinguished. If all equal neighbours are the same, every order gives the same result.
   template <typename IsEqual, typename IsSame>
   void Sort(int64_t* indices, int64_t n, IsEqual is_equal, IsSame is_same) {
     ranks_.resize(n);
@@ -367,8 +367,8 @@ class UnstableSorter {
   std::vector<Entry> entries_;
 };
 
-// Whether the order of equal elements shows: there is more to them than what is compared. A comparator that says of
-// equal elements that each is before the other has an order of its own.
+// Whether the order of equal elements is visible in the result: they have parts that are not compared. A comparator
+// that puts each of two equal elements before the other has an order of its own.
 bool OrderOfEqualsShows(const Operation& op, const std::vector<Value>& operands, const KeyOrder* order, int64_t n) {
   if (op.instruction.is_stable() || n > UnstableSorter::kLongestLine) return false;
   if (order != nullptr && TurnsEquals(order->direction)) return false;
@@ -379,7 +379,7 @@ bool OrderOfEqualsShows(const Operation& op, const std::vector<Value>& operands,
 // Lines
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What a thread needs to sort lines of n elements.
+// The state of a thread that sorts lines of n elements.
 struct LineSorter {
   LineSorter(const EvaluationRun& run, const LaneFunction& function, const std::vector<Value>& operands,
              const KeyOrder* order, const Value* keys, int64_t n)

@@ -6,9 +6,9 @@
 //   … EvaluationRun(options).Call(entry, arguments) …
 //   if (checker.first().has_value()) … first()->instruction computed first()->actual …
 //
-// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. What is
-// around the steps is not compared: the passes that made the instructions, the copies between the iterations of a
-// loop, and loops and conditionals of thunks, whose steps are compared instead.
+// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. The
+// rest is not compared: the passes that made the instructions, the copies between the iterations of a loop, and loops
+// and conditionals of thunks, whose steps are compared instead.
 #ifndef KASHI_EVALUATOR_STEP_CHECKER_H_
 #define KASHI_EVALUATOR_STEP_CHECKER_H_
 
@@ -58,8 +58,8 @@ class StepChecker {
   // Runs the step of this operation, and compares. Ends the run with CANCELLED at the first difference.
   absl::StatusOr<Value> Run(const CompiledStep& step, Operation& op);
 
-  // The same for steps that work on memory: copies of the operands, before the step writes there; then, with the result
-  // of the step, the comparison.
+  // The check of steps that work on memory: CopyOf copies the operands before the step writes there; Compare then gets
+  // the result of the step.
   static absl::StatusOr<std::vector<Value>> CopyOf(absl::Span<const Value> operands, EvaluationRun& run);
   absl::Status Compare(const HloInstruction& instruction, std::vector<Value> operands, const Value& result,
                        const EvaluationRun& run);

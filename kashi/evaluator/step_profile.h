@@ -95,7 +95,7 @@ class StepProfile {
   void Clear();
   // The sums over all devices, in no order.
   std::vector<StepTime> Times() const;
-  // By device.
+  // The clocks, by device.
   const std::map<int64_t, StepClock>& clocks() const { return clocks_; }
 
  private:

@@ -1,4 +1,4 @@
-// Small programs and what real XLA makes of them, as files below tests/data store them:
+// Small programs and the results of real XLA, in the format of files below tests/data:
 //
 //   === SEED
 //   HloModule …

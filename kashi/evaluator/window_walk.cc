@@ -53,7 +53,7 @@ absl::StatusOr<WindowWalk> WindowWalk::Make(const HloInstruction& instruction, a
     if (axis.size < 1 || axis.stride < 1 || axis.base_dilation < 1 || axis.window_dilation < 1) {
       return InvalidArgument("The window of %s is malformed.", instruction.name());
     }
-    // Of one input and one offset there are no neighbours to be far from.
+    // A single input or offset has no neighbours, so its dilation does not matter.
     if (axis.inputs <= 1) axis.base_dilation = 1;
     if (axis.size == 1) axis.window_dilation = 1;
     if (axis.outputs <= 1) axis.stride = 1;

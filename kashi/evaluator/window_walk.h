@@ -30,7 +30,7 @@
 
 namespace kashi::internal {
 
-// Windows of up to 32 elements fold real numbers in the order of the definition, whoever computes them. Larger ones
+// Windows of up to 32 elements fold real numbers in the order of the definition, in every engine. Larger ones
 // that are cumulative from the end may fold from there.
 inline constexpr int64_t kOrderedWindowElements = 32;
 
@@ -59,7 +59,7 @@ class WindowWalk {
   int64_t parts() const { return outer_.empty() || !outer_[0].IsTrivial() ? 1 : outer_[0].outputs; }
   int64_t part_inputs() const { return inputs_ / parts(); }
   int64_t part_outputs() const { return rows_ * row_elements() / parts(); }
-  // The same walk through arrays whose parts are the innermost dimension. Pre: more than one part.
+  // This walk through arrays whose parts are the innermost dimension. Pre: more than one part.
   WindowWalk WithPartsInnermost() const;
 
   // Whether the window works in one dimension only, without gaps, and every output of a row meets all inputs from the

@@ -72,7 +72,7 @@ std::optional<int64_t> KnownIterations(const HloInstruction& loop) {
   return std::max<int64_t>(0, parsed->trip_count);
 }
 
-// How a sum over a program counts.
+// The rules of a sum over a program.
 struct Measure {
   int64_t (*of_instruction)(const HloInstruction& instruction);  // without the computations that it runs step by step
   int64_t unknown_iterations;                                    // of a loop, if its code does not say

@@ -23,7 +23,7 @@ namespace kashi::internal {
 // step by step, which is counted there. At least 1; INT64_MAX if it does not fit. Time: a pass over the computations
 // on scalars that the instruction calls.
 int64_t WorkOf(const HloInstruction& instruction);
-// The same with the sizes of these values; results that are not arrays are null.
+// The work with the sizes of these values; results that are not arrays are null.
 int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> operands,
                      absl::Span<const DenseShape> results);
 

@@ -48,7 +48,7 @@ class ScalarWork {
   absl::flat_hash_map<const HloComputation*, int64_t> known_;
 };
 
-// What `calls` calls of the instruction's computations cost.
+// The cost of `calls` calls of the instruction's computations.
 int64_t CallsTimes(const HloInstruction& instruction, int64_t calls) {
   int64_t each = 0;
   ScalarWork scalar_work;

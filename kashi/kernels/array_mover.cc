@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/primitive_type.h"
@@ -37,45 +36,6 @@ constexpr int64_t kBytesWorthPlanOfWide = 8 << 20;
 constexpr int64_t kPieceBytes = 32 << 20;
 constexpr int64_t kPieceSteps = 64;  // a piece has a multiple of these, so that its blocks are whole
 
-// One loop of a move: the number of iterations, and the stride of either side in elements.
-struct MoveLoop {
-  int64_t bound;
-  int64_t source;
-  int64_t target;
-
-  bool operator==(const MoveLoop& other) const {
-    return bound == other.bound && source == other.source && target == other.target;
-  }
-  template <typename H>
-  friend H AbslHashValue(H hash, const MoveLoop& loop) {
-    return H::combine(std::move(hash), loop.bound, loop.source, loop.target);
-  }
-};
-using MoveLoops = absl::InlinedVector<MoveLoop, InlineRank()>;
-
-// The slowest loop of the target first, without those of one iteration; loops that continue each other are one.
-//
-//   bounds {2,3,4}, source strides {12,1,3}, target strides {12,4,1}   ->   2:12:12, 3:1:4, 4:3:1
-MoveLoops LoopsOf(absl::Span<const int64_t> bounds, absl::Span<const int64_t> source,
-                  absl::Span<const int64_t> target) {
-  MoveLoops loops;
-  for (size_t i = 0; i < bounds.size(); ++i) {
-    if (bounds[i] != 1) loops.push_back({bounds[i], source[i], target[i]});
-  }
-  std::stable_sort(loops.begin(), loops.end(),
-                   [](const MoveLoop& a, const MoveLoop& b) { return a.target > b.target; });
-  MoveLoops merged;
-  for (const MoveLoop& loop : loops) {
-    if (!merged.empty() && merged.back().source == loop.source * loop.bound &&
-        merged.back().target == loop.target * loop.bound) {
-      merged.back() = {merged.back().bound * loop.bound, loop.source, loop.target};
-    } else {
-      merged.push_back(loop);
-    }
-  }
-  return merged;
-}
-
 // Whether even the lookup of a kept plan takes longer than the walk. Has no loops, because it runs for each tiny
 // operation.
 bool IsSmall(absl::Span<const int64_t> bounds) {
@@ -84,32 +44,33 @@ bool IsSmall(absl::Span<const int64_t> bounds) {
   return elements < kElementsWorthKeptPlan;
 }
 
-int64_t ElementsOf(const MoveLoops& loops) {
+int64_t ElementsOf(const StridedLoops& loops) {
   int64_t elements = 1;
-  for (const MoveLoop& loop : loops) elements *= loop.bound;
+  for (const StridedLoop& loop : loops) elements *= loop.bound;
   return elements;
 }
 
 // Pre: the last loop has stride 1 in the target, and a larger stride in the source.
-bool TransposeIsFasterByPlan(const MoveLoops& loops, int element_bytes) {
-  const MoveLoop& row = loops.back();
-  const auto column = std::find_if(loops.begin(), loops.end(), [](const MoveLoop& loop) { return loop.source == 1; });
+bool TransposeIsFasterByPlan(const StridedLoops& loops, int element_bytes) {
+  const StridedLoop& row = loops.back();
+  const auto column =
+      std::find_if(loops.begin(), loops.end(), [](const StridedLoop& loop) { return loop.source == 1; });
   if (column == loops.end()) return false;
   if (element_bytes < 16) return column->bound * row.bound >= kElementsOfBlock;
   return ElementsOf(loops) * element_bytes >= kBytesWorthPlanOfWide && std::min(column->bound, row.bound) >= 16;
 }
 
 // Whether a plan, once made, is faster than the walk.
-bool PlanIsFaster(const MoveLoops& loops, int element_bytes) {
+bool PlanIsFaster(const StridedLoops& loops, int element_bytes) {
   if (loops.size() < 2) return false;  // a copy, a fill, or one strided row
-  const MoveLoop& row = loops.back();
+  const StridedLoop& row = loops.back();
   if (row.target != 1) return false;
   if (row.source == 0) return row.bound < kShortFillBytes / element_bytes;
   if (std::abs(row.source) == 1) return row.bound < kShortCopyBytes / element_bytes;
   return TransposeIsFasterByPlan(loops, element_bytes);
 }
 
-BoxRoute RouteOfLoops(const MoveLoops& loops, int element_bytes) {
+BoxRoute RouteOfLoops(const StridedLoops& loops, int element_bytes) {
   const int64_t elements = ElementsOf(loops);
   if (!PlanIsFaster(loops, element_bytes)) return BoxRoute::kWalk;
   return elements < kElementsWorthPlan ? BoxRoute::kPlanIfAgain : BoxRoute::kPlan;
@@ -117,7 +78,7 @@ BoxRoute RouteOfLoops(const MoveLoops& loops, int element_bytes) {
 
 // One move. Many moves may differ in addresses only.
 struct BoxKey {
-  MoveLoops loops;
+  StridedLoops loops;
   int element_bytes = 0;
   bool non_temporal_stores = false;
 
@@ -134,7 +95,7 @@ struct BoxKey {
 // nullopt: a plan does not take it (strides beyond 2^57 bytes).
 std::optional<RelayoutPlan> MakePlan(const BoxKey& key) {
   DimensionVector bounds, source, target;
-  for (const MoveLoop& loop : key.loops) {
+  for (const StridedLoop& loop : key.loops) {
     bounds.push_back(loop.bound);
     source.push_back(loop.source * key.element_bytes);
     target.push_back(loop.target * key.element_bytes);
@@ -178,7 +139,7 @@ std::optional<RelayoutPlan> PlanOf(const BoxKey& key, bool only_if_again) {
 
 absl::Status Walk(const BoxKey& key, const char* source, char* target, StopFunction check_stopped) {
   DimensionVector bounds, from, to;
-  for (const MoveLoop& loop : key.loops) {
+  for (const StridedLoop& loop : key.loops) {
     bounds.push_back(loop.bound);
     from.push_back(loop.source);
     to.push_back(loop.target);
@@ -202,7 +163,7 @@ absl::Status MoveInPieces(const BoxKey& key, const char* source, char* target, S
     plan->Execute(source, target);
     return absl::OkStatus();
   }
-  const MoveLoop slowest = key.loops.front();
+  const StridedLoop slowest = key.loops.front();
   const int64_t steps = StepsOfPiece(bytes / slowest.bound);
   for (int64_t at = 0; at < slowest.bound; at += steps) {
     BoxKey piece = key;
@@ -290,7 +251,7 @@ absl::Status MoveBetween(const Placement& from, const void* source, const Placem
 BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span<const int64_t> source_strides,
                  absl::Span<const int64_t> target_strides) {
   if (IsSmall(bounds)) return BoxRoute::kWalk;
-  return RouteOfLoops(LoopsOf(bounds, source_strides, target_strides), element_bytes);
+  return RouteOfLoops(MakeStridedLoops(bounds, source_strides, target_strides), element_bytes);
 }
 
 absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
@@ -300,7 +261,7 @@ absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, Stride
     return absl::OkStatus();
   }
   if (IsSmall(bounds)) return CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
-  BoxKey key{LoopsOf(bounds, source.strides, target.strides), element_bytes, false};
+  BoxKey key{MakeStridedLoops(bounds, source.strides, target.strides), element_bytes, false};
   const BoxRoute route = RouteOfLoops(key.loops, element_bytes);
   if (route == BoxRoute::kPlan) {
     key.non_temporal_stores = 2 * ElementsOf(key.loops) * element_bytes > MachineCacheBytes();

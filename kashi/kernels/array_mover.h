@@ -1,4 +1,4 @@
-// How the evaluator moves elements: MoveBox between any strides, MoveBetween between any layouts.
+// Moves elements: MoveBox between any strides, MoveBetween between any layouts.
 //
 // MoveBox copies a box. It uses a relayout plan (kashi/relayout) if that is faster, otherwise a strided copy
 // (kashi/literal/strided_copy.h), the walk.
@@ -27,7 +27,7 @@ namespace kashi::internal {
 [[nodiscard]] absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source,
                                    StridedTarget target, StopFunction check_stopped = NeverStopped);
 
-// How MoveBox moves a box. For tests and benchmarks.
+// The method by which MoveBox moves a box. For tests and benchmarks.
 enum class BoxRoute {
   kWalk,         // with CopyStridedUntil
   kPlanIfAgain,  // with a plan, if this thread has moved such a box before

@@ -7,7 +7,8 @@
 
 namespace kashi::internal {
 
-// Equal but for the last places that libraries differ in: NaN is NaN, and zeros have signs.
+// Whether numbers are equal except for the last places, in which libraries differ. NaN equals NaN, and zeros have
+// signs.
 inline bool IsClose(double actual, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(actual);
   if (std::isinf(expected) || expected == 0)

@@ -24,7 +24,7 @@ double SquareOf(T x) {
 
 // ---- QR ------------------------------------------------------------------------------------------------------------
 
-// Makes v of what is at and below a(j, j), leaves the element of R there, and gives tau.
+// Makes v from the elements at and below a(j, j), leaves the element of R at a(j, j), and returns tau.
 template <typename T>
 T MakeReflector(Matrix<T> a, int64_t j) {
   double norm = 0;  // of what is below; hypot neither overflows nor loses small ones

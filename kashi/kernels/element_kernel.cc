@@ -33,8 +33,8 @@ void CopyBytes(const ElementKernel& kernel, const void* const* inputs, void* out
   std::memmove(output, inputs[0], static_cast<size_t>(n * primitive_util::ByteWidth(kernel.output_type)));
 }
 
-// What gets elements from an array to where they are computed, or back; null if they are there. What is computed for a
-// PRED is 0 or 1 already.
+// The conversion of elements from the type of an array to the type in which they are computed, or back; null if the
+// types are the same. The numbers that are computed for a PRED are 0 or 1 already.
 ElementFunction Way(PrimitiveType from, PrimitiveType to) {
   return from == to || (from == U8 && to == PRED) ? nullptr : ConvertLoop(from, to);
 }
@@ -141,7 +141,7 @@ absl::StatusOr<ElementKernel> FindSelectKernel(PrimitiveType predicate, Primitiv
                            result);
 }
 
-// The random bits may have another width than what is computed in; the kernel knows theirs from its input types.
+// The random bits may have another width than the type of the computation; the kernel knows it from its input types.
 absl::StatusOr<ElementKernel> FindStochasticConvertKernel(PrimitiveType operand, PrimitiveType random,
                                                           PrimitiveType result) {
   const ElementLoop loop = StochasticConvertLoop(operand, result);

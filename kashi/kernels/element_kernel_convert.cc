@@ -1,5 +1,5 @@
-// The loops of convert (docs/spec/hlo-ops.md 1.5; element_convert.h for single elements), which are also what gets
-// narrow types to those that we compute in, and back.
+// The loops of convert (docs/spec/hlo-ops.md 1.5; element_convert.h for single elements). They also convert narrow
+// types to the types in which we compute, and back.
 #include <cstdint>
 #include <type_traits>
 
@@ -138,7 +138,7 @@ ElementFunction ConvertLoop(PrimitiveType from, PrimitiveType to) {
 
 namespace {
 
-// What a conversion computes between widening and narrowing, a column each:
+// The conversions between widening and narrowing, one column each:
 //
 //   f16 -> s4       f16 -> f32    f32 -> s4
 //   c128 -> bf16    c128 -> f64                  f64 -> bf16

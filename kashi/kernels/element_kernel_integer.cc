@@ -128,7 +128,7 @@ struct PredNot {
   static uint8_t Of(uint8_t x) { return x == 0; }
 };
 
-// Of the type of the array, which may be narrower than T: s4's 0001 has three.
+// Counts the zeros in the type of the array, which may be narrower than T: s4's 0001 has three.
 template <typename T>
 void CountLeadingZeros(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n) {
   const T* a = InputOf<T>(inputs, 0);

@@ -1,4 +1,4 @@
-// From the size of an element to code that is compiled for it.
+// Chooses code that is compiled for the size of an element.
 #ifndef KASHI_KERNELS_ELEMENT_SIZE_H_
 #define KASHI_KERNELS_ELEMENT_SIZE_H_
 

@@ -34,7 +34,7 @@ class FftAxis {
   // Real numbers lie in rows (inner is 1). Time and memory: as MakeFftPlan.
   FftAxis(FftNumbers numbers, int64_t length, const FftAxisShape& shape);
 
-  // Of the operand.
+  // The shape of the operand.
   const FftAxisShape& shape() const { return shape_; }
   // Elements of T that TransformAll needs.
   int64_t scratch() const;

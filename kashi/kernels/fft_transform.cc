@@ -36,7 +36,7 @@ FftLines Row(T* numbers) {
   return {numbers, 1, 0, 1};
 }
 
-// How many groups of W columns are read and written together: more bytes side by side for each page of memory.
+// The number of groups of W columns that are read and written together: more adjacent bytes for each page of memory.
 constexpr int64_t kColumnGroups = 4;
 
 // A line in each lane.

@@ -82,7 +82,7 @@ void SolveLowerBlock(Matrix<const T> l, bool unit_diagonal, Matrix<T> x) {
               });
 }
 
-// The same for any l, one block of rows after the other:
+// For any l, one block of rows after the other:
 //
 //   x1 = l11^-1 x1        x2 -= l21 x1        and so on with l22, x2
 //

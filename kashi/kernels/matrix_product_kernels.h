@@ -33,7 +33,7 @@ using TileFunction = void (*)(const RegisterTile<T>& tile);
 //
 //   group 2, bf16:    (i=0: k=0, k=1) (i=1: k=0, k=1) ... (i=width-1)   (i=0: k=2, k=3) ...
 //
-// What is missing is zero: the rest of a word beyond `depth`, the rest of the last tile's rows if `fills_width`.
+// Missing numbers are zero: the rest of a word beyond `depth`, the rest of the last tile's rows if `fills_width`.
 struct PackJob {
   const void* from;
   int64_t i_stride, k_stride;  // in elements

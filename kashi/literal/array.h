@@ -103,6 +103,158 @@ inline DimensionVector RowMajorStrides(absl::Span<const int64_t> sizes) {
   return strides;
 }
 
+template <typename List>
+DimensionVector ListSizes(const List& list) {
+  DimensionVector sizes;
+  AppendListSizes(list, &sizes);
+  return sizes;
+}
+
+// Dies for a negative size, and for too many elements.
+inline int64_t CountElements(absl::Span<const int64_t> sizes) {
+  std::optional<int64_t> count = 1;
+  for (int64_t size : sizes) {
+    KASHI_CHECK_GE(size, 0);
+    count = CheckedMultiply(*count, size);
+    KASHI_CHECK(count.has_value()) << "too many elements for an array";
+  }
+  return *count;
+}
+
+inline int64_t LinearIndex(absl::Span<const int64_t> sizes, absl::Span<const int64_t> index) {
+  KASHI_DCHECK(index.size() == sizes.size()) << index.size() << " indices, " << sizes.size() << " dimensions";
+  int64_t linear = 0;
+  for (size_t i = 0; i < index.size(); ++i) {
+    KASHI_DCHECK(index[i] >= 0 && index[i] < sizes[i]) << "index " << index[i] << " of dimension " << i;
+    linear = linear * sizes[i] + index[i];
+  }
+  return linear;
+}
+
+// Calls f with each index, in row-major order, and its number.
+template <typename F>
+void VisitIndices(absl::Span<const int64_t> sizes, int64_t num_elements, const F& f) {
+  DimensionVector index(sizes.size());
+  for (int64_t i = 0; i < num_elements; ++i) {
+    f(absl::Span<const int64_t>(index), i);
+    NextIndex(sizes, absl::MakeSpan(index));
+  }
+}
+
+template <typename F>
+absl::Status VisitIndicesStatus(absl::Span<const int64_t> sizes, int64_t num_elements, const F& f) {
+  DimensionVector index(sizes.size());
+  for (int64_t i = 0; i < num_elements; ++i) {
+    KASHI_RETURN_IF_ERROR(f(absl::Span<const int64_t>(index), i));
+    NextIndex(sizes, absl::MakeSpan(index));
+  }
+  return absl::OkStatus();
+}
+
+// The sizes or strides of the dimensions in another order. Dies unless it is a permutation of the dimensions.
+inline DimensionVector Permute(absl::Span<const int64_t> of_dimensions, absl::Span<const int64_t> permutation) {
+  KASHI_CHECK_EQ(permutation.size(), of_dimensions.size());
+  DimensionVector result(of_dimensions.size());
+  std::vector<bool> is_taken(of_dimensions.size());
+  for (size_t i = 0; i < of_dimensions.size(); ++i) {
+    const int64_t source = permutation[i];
+    KASHI_CHECK(source >= 0 && source < static_cast<int64_t>(of_dimensions.size()) && !is_taken[source])
+        << "not a permutation";
+    is_taken[source] = true;
+    result[i] = of_dimensions[source];
+  }
+  return result;
+}
+
+// Fills `out` in row-major order of these sizes from elements with these strides. There is at least one dimension and
+// one element.
+template <typename T>
+void CopyStrided(const T* source, absl::Span<const int64_t> strides, absl::Span<const int64_t> sizes, T* out) {
+  const int64_t row_size = sizes.back();
+  DimensionVector row(strides.size() - 1);
+  do {
+    const T* in = source + std::inner_product(row.begin(), row.end(), strides.begin(), int64_t{0});
+    for (int64_t i = 0; i < row_size; ++i) *out++ = in[i * strides.back()];
+  } while (NextIndex(sizes.first(row.size()), absl::MakeSpan(row)));
+}
+
+// A place in a row-major array.
+template <typename T>
+struct BoxPlace {
+  T* data;
+  absl::Span<const int64_t> sizes;  // of the array
+  absl::Span<const int64_t> start;
+
+  DimensionVector strides() const { return RowMajorStrides(sizes); }
+  T* first() const {
+    const DimensionVector by = strides();
+    return data + std::inner_product(start.begin(), start.end(), by.begin(), int64_t{0});
+  }
+};
+
+// Copies a box of these sizes, row by row. It must fit into both arrays.
+template <typename T>
+void CopyBox(const BoxPlace<const T>& from, const BoxPlace<T>& to, absl::Span<const int64_t> sizes) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
+  const T* source = from.first();
+  T* destination = to.first();
+  if (sizes.empty()) {
+    *destination = *source;
+    return;
+  }
+  const DimensionVector from_strides = from.strides();
+  const DimensionVector to_strides = to.strides();
+  DimensionVector row(sizes.size() - 1);
+  do {
+    const int64_t from_row = std::inner_product(row.begin(), row.end(), from_strides.begin(), int64_t{0});
+    const int64_t to_row = std::inner_product(row.begin(), row.end(), to_strides.begin(), int64_t{0});
+    std::copy_n(source + from_row, sizes.back(), destination + to_row);
+  } while (NextIndex(sizes.first(row.size()), absl::MakeSpan(row)));
+}
+
+template <typename T, typename Distribution>
+void FillDrawn(absl::Span<T> values, Distribution distribution, int seed) {
+  std::mt19937 engine(seed);
+  for (T& value : values) value = static_cast<T>(distribution(engine));
+}
+
+template <typename T>
+void FillUniform(absl::Span<T> values, const T& min_value, const T& max_value, int seed) {
+  // The standard leaves distributions of 8-bit integers undefined.
+  using Drawn = std::conditional_t<std::is_integral_v<T> && sizeof(T) >= 2, T, int>;
+  FillDrawn(values, std::uniform_int_distribution<Drawn>(static_cast<Drawn>(min_value), static_cast<Drawn>(max_value)),
+            seed);
+}
+
+template <typename T, typename Real>
+void FillNormalComplex(absl::Span<T> values, Real stddev, double mean, int seed) {
+  std::mt19937 engine(seed);
+  std::normal_distribution<double> distribution(mean, stddev);
+  using Part = typename T::value_type;
+  for (T& value : values) {
+    const Part real = static_cast<Part>(distribution(engine));
+    value = T(real, static_cast<Part>(distribution(engine)));
+  }
+}
+
+// Recurses to the rank, which is a constant of the program.
+// A size of 0 has one entry, without a value, as in XLA: [2,0] is "[[],\n []]", [0,2] is "[[, ]]".
+template <typename T>
+void AppendBrackets(absl::Span<const int64_t> sizes, int64_t num_elements, size_t dimension, const T** next,
+                    std::string* text) {
+  text->push_back('[');
+  for (int64_t i = 0; i < std::max<int64_t>(sizes[dimension], 1); ++i) {
+    if (dimension + 1 == sizes.size()) {
+      if (i > 0) text->append(", ");
+      if (num_elements > 0) AppendElement(*(*next)++, text);
+    } else {
+      if (i > 0) text->append(",\n").append(dimension + 1, ' ');
+      AppendBrackets(sizes, num_elements, dimension + 1, next, text);
+    }
+  }
+  text->push_back(']');
+}
+
 }  // namespace array_impl
 
 template <typename T>
@@ -171,34 +323,20 @@ class Array {
   // Normally distributed. Complex numbers: both parts, the real one drawn first, with abs(stddev).
   void FillRandom(const T& stddev, double mean = 0.0, int seed = 12345) {
     if constexpr (is_complex_v<T>) {
-      std::mt19937 engine(seed);
-      std::normal_distribution<double> distribution(mean, std::abs(stddev));
-      using Part = typename T::value_type;
-      for (T& value : *this) {
-        const Part real = static_cast<Part>(distribution(engine));
-        value = T(real, static_cast<Part>(distribution(engine)));
-      }
+      array_impl::FillNormalComplex(span(), std::abs(stddev), mean, seed);
     } else {
       FillRandomDouble(static_cast<double>(stddev), mean, seed);
     }
   }
   void FillRandomDouble(double stddev, double mean = 0.0, int seed = 12345) {
-    std::mt19937 engine(seed);
-    std::normal_distribution<double> distribution(mean, stddev);
-    for (T& value : *this) value = static_cast<T>(distribution(engine));
+    array_impl::FillDrawn(span(), std::normal_distribution<double>(mean, stddev), seed);
   }
   // Integers in [min_value, max_value].
   void FillRandomUniform(const T& min_value, const T& max_value, int seed = 12345) {
-    std::mt19937 engine(seed);
-    // The standard leaves distributions of 8-bit integers undefined.
-    using Drawn = std::conditional_t<std::is_integral_v<T> && sizeof(T) >= 2, T, int>;
-    std::uniform_int_distribution<Drawn> distribution(static_cast<Drawn>(min_value), static_cast<Drawn>(max_value));
-    for (T& value : *this) value = static_cast<T>(distribution(engine));
+    array_impl::FillUniform(span(), min_value, max_value, seed);
   }
   void FillRandomBool(int seed = 12345) {
-    std::mt19937 engine(seed);
-    std::uniform_int_distribution<int32_t> distribution(0, 1);
-    for (T& value : *this) value = static_cast<T>(distribution(engine));
+    array_impl::FillDrawn(span(), std::uniform_int_distribution<int32_t>(0, 1), seed);
   }
   // Row-major. Dies if the number of values differs from the number of elements.
   template <typename Container = std::initializer_list<T>>
@@ -214,18 +352,22 @@ class Array {
   // Each, with a call that the compiler can see through.
   template <typename F>
   void TemplatedEach(const F& f) {
-    VisitIndices([&](absl::Span<const int64_t> index, int64_t i) { f(index, &values_[i]); });
+    array_impl::VisitIndices(sizes_, num_elements_,
+                             [&](absl::Span<const int64_t> index, int64_t i) { f(index, &values_[i]); });
   }
   template <typename F>
   void TemplatedEach(const F& f) const {
-    VisitIndices([&](absl::Span<const int64_t> index, int64_t i) { f(index, values_[i]); });
+    array_impl::VisitIndices(sizes_, num_elements_,
+                             [&](absl::Span<const int64_t> index, int64_t i) { f(index, values_[i]); });
   }
   // Each, up to the first error, which is returned.
   absl::Status EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, T*)> f) {
-    return VisitIndicesStatus([&](absl::Span<const int64_t> index, int64_t i) { return f(index, &values_[i]); });
+    return array_impl::VisitIndicesStatus(
+        sizes_, num_elements_, [&](absl::Span<const int64_t> index, int64_t i) { return f(index, &values_[i]); });
   }
   absl::Status EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, T)> f) const {
-    return VisitIndicesStatus([&](absl::Span<const int64_t> index, int64_t i) { return f(index, values_[i]); });
+    return array_impl::VisitIndicesStatus(
+        sizes_, num_elements_, [&](absl::Span<const int64_t> index, int64_t i) { return f(index, values_[i]); });
   }
 
   // Elements. The form with one argument a dimension is checked in debug builds only; the other always checks that
@@ -290,7 +432,8 @@ class Array {
     }
     Array result(result_sizes, kUninitialized, kUninitialized);
     if (copied_sizes != result_sizes) result.Fill(*out_of_bounds_value);
-    CopyBox(*this, starts, DimensionVector(sizes_.size()), copied_sizes, &result);
+    array_impl::CopyBox<T>({data(), sizes_, starts}, {result.data(), result_sizes, DimensionVector(sizes_.size())},
+                           copied_sizes);
     return result;
   }
   // Writes `from` at start_indices. Dies if it does not fit.
@@ -301,12 +444,13 @@ class Array {
       KASHI_CHECK_GE(start_indices[i], 0);
       KASHI_CHECK_LE(start_indices[i] + from.sizes_[i], sizes_[i]);
     }
-    CopyBox(from, DimensionVector(sizes_.size()), start_indices, from.sizes_, this);
+    array_impl::CopyBox<T>({from.data(), from.sizes_, DimensionVector(sizes_.size())}, {data(), sizes_, start_indices},
+                           from.sizes_);
   }
 
   // Other sizes for the same elements. Their product must be the same.
   void Reshape(absl::Span<const int64_t> new_dimensions) {
-    KASHI_CHECK_EQ(CountElements(new_dimensions), num_elements_);
+    KASHI_CHECK_EQ(array_impl::CountElements(new_dimensions), num_elements_);
     sizes_.assign(new_dimensions.begin(), new_dimensions.end());
   }
 
@@ -324,7 +468,7 @@ class Array {
     if (sizes_.empty()) return "";
     std::string text;
     const T* next = begin();
-    AppendBrackets(0, &next, &text);
+    array_impl::AppendBrackets(sizes_, num_elements_, 0, &next, &text);
     return text;
   }
 
@@ -333,26 +477,12 @@ class Array {
   enum Uninitialized { kUninitialized };
   enum FromList { kFromList };
   Array(absl::Span<const int64_t> sizes, Uninitialized, Uninitialized)
-      : sizes_(sizes.begin(), sizes.end()), num_elements_(CountElements(sizes)), values_(new T[num_elements_]) {}
+      : sizes_(sizes.begin(), sizes.end()),
+        num_elements_(array_impl::CountElements(sizes)),
+        values_(new T[num_elements_]) {}
   template <typename List>
-  Array(const List& list, FromList, FromList) : Array(ListSizes(list), kUninitialized, kUninitialized) {
+  Array(const List& list, FromList, FromList) : Array(array_impl::ListSizes(list), kUninitialized, kUninitialized) {
     array_impl::CopyList(list, sizes_, begin());
-  }
-
-  template <typename List>
-  static DimensionVector ListSizes(const List& list) {
-    DimensionVector sizes;
-    array_impl::AppendListSizes(list, &sizes);
-    return sizes;
-  }
-  static int64_t CountElements(absl::Span<const int64_t> sizes) {
-    std::optional<int64_t> count = 1;
-    for (int64_t size : sizes) {
-      KASHI_CHECK_GE(size, 0);
-      count = CheckedMultiply(*count, size);
-      KASHI_CHECK(count.has_value()) << "too many elements for an array";
-    }
-    return *count;
   }
 
   void Swap(Array& other) noexcept {
@@ -361,101 +491,18 @@ class Array {
     std::swap(values_, other.values_);
   }
 
-  int64_t LinearIndex(absl::Span<const int64_t> index) const {
-    KASHI_DCHECK(index.size() == sizes_.size()) << index.size() << " indices, " << sizes_.size() << " dimensions";
-    int64_t linear = 0;
-    for (size_t i = 0; i < index.size(); ++i) {
-      KASHI_DCHECK(index[i] >= 0 && index[i] < sizes_[i]) << "index " << index[i] << " of dimension " << i;
-      linear = linear * sizes_[i] + index[i];
-    }
-    return linear;
-  }
-
-  template <typename F>
-  void VisitIndices(const F& f) const {
-    DimensionVector index(sizes_.size());
-    for (int64_t i = 0; i < num_elements_; ++i) {
-      f(absl::Span<const int64_t>(index), i);
-      array_impl::NextIndex(sizes_, absl::MakeSpan(index));
-    }
-  }
-  template <typename F>
-  absl::Status VisitIndicesStatus(const F& f) const {
-    DimensionVector index(sizes_.size());
-    for (int64_t i = 0; i < num_elements_; ++i) {
-      KASHI_RETURN_IF_ERROR(f(absl::Span<const int64_t>(index), i));
-      array_impl::NextIndex(sizes_, absl::MakeSpan(index));
-    }
-    return absl::OkStatus();
-  }
-
-  // Copies a box of these sizes, row by row. It must fit into both arrays.
-  static void CopyBox(const Array& from, absl::Span<const int64_t> from_start, absl::Span<const int64_t> to_start,
-                      absl::Span<const int64_t> sizes, Array* to) {
-    if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
-    const T* source = from.begin() + from.LinearOffset(from_start);
-    T* destination = to->begin() + to->LinearOffset(to_start);
-    if (sizes.empty()) {
-      *destination = *source;
-      return;
-    }
-    const DimensionVector from_strides = array_impl::RowMajorStrides(from.sizes_);
-    const DimensionVector to_strides = array_impl::RowMajorStrides(to->sizes_);
-    DimensionVector row(sizes.size() - 1);
-    do {
-      const int64_t from_row = std::inner_product(row.begin(), row.end(), from_strides.begin(), int64_t{0});
-      const int64_t to_row = std::inner_product(row.begin(), row.end(), to_strides.begin(), int64_t{0});
-      std::copy_n(source + from_row, sizes.back(), destination + to_row);
-    } while (array_impl::NextIndex(sizes.first(row.size()), absl::MakeSpan(row)));
-  }
-  int64_t LinearOffset(absl::Span<const int64_t> index) const {
-    const DimensionVector strides = array_impl::RowMajorStrides(sizes_);
-    return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
-  }
+  absl::Span<T> span() { return absl::MakeSpan(values_.get(), num_elements_); }
+  int64_t LinearIndex(absl::Span<const int64_t> index) const { return array_impl::LinearIndex(sizes_, index); }
 
   void Transpose(absl::Span<const int64_t> permutation) {
-    KASHI_CHECK_EQ(permutation.size(), sizes_.size());
     const DimensionVector strides = array_impl::RowMajorStrides(sizes_);
-    DimensionVector new_sizes(sizes_.size());
-    DimensionVector source_strides(sizes_.size());
-    std::vector<bool> is_taken(sizes_.size());
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      const int64_t source = permutation[i];
-      KASHI_CHECK(source >= 0 && source < num_dimensions() && !is_taken[source]) << "not a permutation";
-      is_taken[source] = true;
-      new_sizes[i] = sizes_[source];
-      source_strides[i] = strides[source];
-    }
+    const DimensionVector new_sizes = array_impl::Permute(sizes_, permutation);
     if (sizes_.size() < 2) return;
     Array result(new_sizes, kUninitialized, kUninitialized);
-    if (num_elements_ > 0) CopyStrided(begin(), source_strides, &result);
-    Swap(result);
-  }
-  // Fills `to` in its order from elements with these strides. It has at least one dimension and one element.
-  static void CopyStrided(const T* source, absl::Span<const int64_t> strides, Array* to) {
-    const int64_t row_size = to->sizes_.back();
-    DimensionVector row(strides.size() - 1);
-    T* out = to->begin();
-    do {
-      const T* in = source + std::inner_product(row.begin(), row.end(), strides.begin(), int64_t{0});
-      for (int64_t i = 0; i < row_size; ++i) *out++ = in[i * strides.back()];
-    } while (array_impl::NextIndex(absl::MakeConstSpan(to->sizes_).first(row.size()), absl::MakeSpan(row)));
-  }
-
-  // Recurses to the rank, which is a constant of the program.
-  // A size of 0 has one entry, without a value, as in XLA: [2,0] is "[[],\n []]", [0,2] is "[[, ]]".
-  void AppendBrackets(size_t dimension, const T** next, std::string* text) const {
-    text->push_back('[');
-    for (int64_t i = 0; i < std::max<int64_t>(sizes_[dimension], 1); ++i) {
-      if (dimension + 1 == sizes_.size()) {
-        if (i > 0) text->append(", ");
-        if (num_elements_ > 0) array_impl::AppendElement(*(*next)++, text);
-      } else {
-        if (i > 0) text->append(",\n").append(dimension + 1, ' ');
-        AppendBrackets(dimension + 1, next, text);
-      }
+    if (num_elements_ > 0) {
+      array_impl::CopyStrided(data(), array_impl::Permute(strides, permutation), new_sizes, result.data());
     }
-    text->push_back(']');
+    Swap(result);
   }
 
   DimensionVector sizes_;

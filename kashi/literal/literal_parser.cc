@@ -195,8 +195,8 @@ class ArrayReader {
 // Trees
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What the sizes multiply to, up to the first 0: rows of braces that a text of all elements would have. And all of
-// them.
+// `rows`: the product of the sizes up to the first 0, the rows of braces in a text of all elements. `elements`: the
+// product of all sizes.
 struct ElementCount {
   int64_t rows = 1;
   int64_t elements = 1;

@@ -14,14 +14,6 @@
 namespace kashi::internal {
 namespace {
 
-// One loop of a copy: the number of steps, and the stride of either side in elements.
-struct Loop {
-  int64_t bound;
-  int64_t source;
-  int64_t target;
-};
-using Loops = absl::InlinedVector<Loop, InlineRank()>;
-
 // Elements of a tile's side along the target's rows, and bytes of one along the source's: a cache line from each of a
 // few rows, so that a line stays in the cache until all of it was used, even where the rows lie a power of two apart.
 constexpr int64_t kTileRows = 16;
@@ -29,27 +21,6 @@ constexpr int64_t kTileBytes = 64;
 // Bytes worth another thread.
 constexpr int64_t kBytesPerTask = 1 << 20;
 constexpr int64_t kTasksPerLook = 16;  // between two looks at whether to stop
-
-// The slowest loop first, by the target's strides; loops that are contiguous with the next one are merged with it.
-//
-//   bounds {2,3,4}, source strides {12,4,1}, target strides {12,4,1}   ->   one loop of 24
-Loops MakeLoops(absl::Span<const int64_t> bounds, absl::Span<const int64_t> source, absl::Span<const int64_t> target) {
-  Loops loops;
-  for (size_t i = 0; i < bounds.size(); ++i) {
-    if (bounds[i] != 1) loops.push_back({bounds[i], source[i], target[i]});
-  }
-  std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.target > b.target; });
-  Loops merged;
-  for (const Loop& loop : loops) {
-    if (!merged.empty() && merged.back().source == loop.source * loop.bound &&
-        merged.back().target == loop.target * loop.bound) {
-      merged.back() = {merged.back().bound * loop.bound, loop.source, loop.target};
-    } else {
-      merged.push_back(loop);
-    }
-  }
-  return merged;
-}
 
 template <int kBytes>
 void CopyElement(const char* source, char* target) {
@@ -68,7 +39,7 @@ void Fill(const char* source, int64_t count, char* target) {
 }
 
 template <int kBytes>
-void CopyRow(const Loop& row, const char* source, char* target) {
+void CopyRow(const StridedLoop& row, const char* source, char* target) {
   if (row.source == 1 && row.target == 1) {
     std::memcpy(target, source, row.bound * kBytes);
     return;
@@ -83,12 +54,12 @@ void CopyRow(const Loop& row, const char* source, char* target) {
 
 // A transpose: `column` is contiguous on the source's side, `row` (mostly) on the target's.
 template <int kBytes>
-void CopyTiles(const Loop& column, const Loop& row, const char* source, char* target) {
+void CopyTiles(const StridedLoop& column, const StridedLoop& row, const char* source, char* target) {
   constexpr int64_t kTileColumns = std::max<int64_t>(kTileBytes / kBytes, 4);
   for (int64_t c0 = 0; c0 < column.bound; c0 += kTileColumns) {
     const int64_t c1 = std::min(c0 + kTileColumns, column.bound);
     for (int64_t r0 = 0; r0 < row.bound; r0 += kTileRows) {
-      const Loop part = {std::min(kTileRows, row.bound - r0), row.source, row.target};
+      const StridedLoop part = {std::min(kTileRows, row.bound - r0), row.source, row.target};
       for (int64_t c = c0; c < c1; ++c) {
         CopyRow<kBytes>(part, source + (c * column.source + r0 * row.source) * kBytes,
                         target + (c * column.target + r0 * row.target) * kBytes);
@@ -99,7 +70,7 @@ void CopyTiles(const Loop& column, const Loop& row, const char* source, char* ta
 
 // Runs `innermost` at every place that the outer loops reach.
 template <int kBytes, typename Innermost>
-void RunOuterLoops(absl::Span<const Loop> outer, const char* source, char* target, Innermost innermost) {
+void RunOuterLoops(absl::Span<const StridedLoop> outer, const char* source, char* target, Innermost innermost) {
   absl::InlinedVector<int64_t, InlineRank()> steps(outer.size(), 0);
   while (true) {
     innermost(source, target);
@@ -118,20 +89,21 @@ void RunOuterLoops(absl::Span<const Loop> outer, const char* source, char* targe
 }
 
 template <int kBytes>
-void RunLoops(Loops loops, const char* source, char* target) {
+void RunLoops(StridedLoops loops, const char* source, char* target) {
   if (loops.empty()) {
     CopyElement<kBytes>(source, target);
     return;
   }
-  const Loop row = loops.back();
+  const StridedLoop row = loops.back();
   loops.pop_back();
-  const auto column = std::find_if(loops.begin(), loops.end(), [](const Loop& loop) { return loop.source == 1; });
+  const auto column =
+      std::find_if(loops.begin(), loops.end(), [](const StridedLoop& loop) { return loop.source == 1; });
   if (row.source == 1 || row.source == 0 || column == loops.end()) {
     RunOuterLoops<kBytes>(loops, source, target,
                           [&row](const char* from, char* to) { CopyRow<kBytes>(row, from, to); });
     return;
   }
-  const Loop tile_column = *column;
+  const StridedLoop tile_column = *column;
   loops.erase(column);
   RunOuterLoops<kBytes>(loops, source, target,
                         [&](const char* from, char* to) { CopyTiles<kBytes>(tile_column, row, from, to); });
@@ -139,19 +111,19 @@ void RunLoops(Loops loops, const char* source, char* target) {
 
 // Large copies are cut along the slowest loop.
 template <int kBytes>
-absl::Status RunParallel(const Loops& loops, const char* source, char* target, StopFunction check_stopped) {
+absl::Status RunParallel(const StridedLoops& loops, const char* source, char* target, StopFunction check_stopped) {
   int64_t bytes = kBytes;
-  for (const Loop& loop : loops) bytes *= loop.bound;
+  for (const StridedLoop& loop : loops) bytes *= loop.bound;
   if (loops.empty() || bytes <= kBytesPerTask) {
     RunLoops<kBytes>(loops, source, target);
     return absl::OkStatus();
   }
-  const Loop& slowest = loops.front();
+  const StridedLoop& slowest = loops.front();
   const int64_t steps_per_task = std::max<int64_t>(CeilOfRatio(slowest.bound * kBytesPerTask, bytes), kTileRows);
   return TryParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) -> absl::Status {
     for (int64_t at = begin; at < end; at += std::min(kTasksPerLook * steps_per_task, end - at)) {
       KASHI_RETURN_IF_ERROR(check_stopped());
-      Loops part = loops;
+      StridedLoops part = loops;
       part.front().bound = std::min(kTasksPerLook * steps_per_task, end - at);
       RunLoops<kBytes>(std::move(part), source + at * slowest.source * kBytes, target + at * slowest.target * kBytes);
     }
@@ -183,6 +155,26 @@ bool IsStoredRowMajor(const Shape& shape) {
   return true;
 }
 
+StridedLoops MakeStridedLoops(absl::Span<const int64_t> bounds, absl::Span<const int64_t> source,
+                              absl::Span<const int64_t> target) {
+  StridedLoops loops;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i] != 1) loops.push_back({bounds[i], source[i], target[i]});
+  }
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const StridedLoop& a, const StridedLoop& b) { return a.target > b.target; });
+  StridedLoops merged;
+  for (const StridedLoop& loop : loops) {
+    if (!merged.empty() && merged.back().source == loop.source * loop.bound &&
+        merged.back().target == loop.target * loop.bound) {
+      merged.back() = {merged.back().bound * loop.bound, loop.source, loop.target};
+    } else {
+      merged.push_back(loop);
+    }
+  }
+  return merged;
+}
+
 void CopyStrided(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target) {
   CopyStridedUntil(bounds, element_bytes, source, target, NeverStopped).IgnoreError();  // there is none
 }
@@ -193,7 +185,7 @@ absl::Status CopyStridedUntil(absl::Span<const int64_t> bounds, int element_byte
   if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) {
     return absl::OkStatus();
   }
-  const Loops loops = MakeLoops(bounds, source.strides, target.strides);
+  const StridedLoops loops = MakeStridedLoops(bounds, source.strides, target.strides);
   absl::Status status;
   WithElementBytes(element_bytes,
                    [&](auto bytes) { status = RunParallel<bytes>(loops, source.data, target.data, check_stopped); });

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_oracle_testing.h"
+#include "kashi/literal/strided_copy.h"
 
 namespace kashi::internal {
 namespace {
@@ -28,6 +29,15 @@ TEST(StridedWalkTest, RowMajor) {
   EXPECT_FALSE(IsStoredRowMajor(S("f32[2,3]{0,1}")));
   EXPECT_TRUE(IsStoredRowMajor(S("f32[2,1]{0,1}")));
   EXPECT_TRUE(IsStoredRowMajor(S("f32[1,2,3]{2,0,1}")));
+}
+
+TEST(StridedWalkTest, LoopsOfACopy) {
+  using Loops = StridedLoops;
+  EXPECT_EQ(MakeStridedLoops({2, 3, 4}, {12, 4, 1}, {12, 4, 1}), Loops({{24, 1, 1}}));
+  EXPECT_EQ(MakeStridedLoops({2, 3, 4}, {12, 1, 3}, {12, 4, 1}), Loops({{2, 12, 12}, {3, 1, 4}, {4, 3, 1}}));
+  EXPECT_EQ(MakeStridedLoops({4, 1, 5}, {1, 7, 4}, {1, 9, 4}), Loops({{20, 1, 1}})) << "in the target's order";
+  EXPECT_EQ(MakeStridedLoops({4, 5}, {0, 0}, {5, 1}), Loops({{20, 0, 1}})) << "one element for all";
+  EXPECT_EQ(MakeStridedLoops({1, 1}, {2, 3}, {4, 5}), Loops());
 }
 
 TEST(StridedWalkTest, WalksVisitEveryIndexAtItsPosition) {

@@ -112,8 +112,8 @@ absl::Status GroupTask::ExchangeBlocks(int64_t block_bytes, const char* blocks, 
   return absl::OkStatus();
 }
 
-// To and from each rank go the blocks of its members: those for the first member, by who sends them, then those for the
-// second ….
+// Each rank receives the blocks of its members: first those for its first member, ordered by sender, then those for the
+// second, and so on.
 absl::StatusOr<GroupTask::ReceivedBlock> GroupTask::ExchangeBlocks(int64_t block_bytes, const BlockOf& block_of) {
   const int64_t blocks = group_.size() * here();
   KASHI_ASSIGN_OR_RETURN(const Array packed, MakeBytes(block_bytes * blocks));

@@ -12,7 +12,7 @@
 namespace kashi::internal {
 namespace {
 
-// Up to so many bytes of all members, one exchange of everything is faster than two of pieces.
+// Up to this number of bytes of all members, one exchange of all data is faster than two exchanges of pieces.
 constexpr int64_t kMostGatheredBytes = 1 << 16;
 // The memory of the pieces of one portion.
 constexpr int64_t kPortionBytes = int64_t{1} << 28;
@@ -128,7 +128,7 @@ absl::Status GroupTask::GatherReduced(const Portion& portion) {
   });
 }
 
-// To receive: this rank's piece of each member, by the members' ranks.
+// The rank receives its piece of each member, by the members' ranks.
 absl::Status GroupTask::SendPieces(Portion* portion) {
   const std::vector<int64_t>& pieces = portion->pieces;
   const int64_t k = portion->k, begin = portion->begin;

@@ -47,7 +47,7 @@ class GroupTask final : public RankTask {
   using MakeValue = std::function<absl::StatusOr<Value>(const CollectiveTask& task)>;
   using BlockOf = std::function<const char*(int64_t i, int64_t to)>;
   using ReceivedBlock = std::function<const char*(int64_t from, int64_t j)>;
-  // How MPI counts equal blocks of memory: `count` times `type` is one of them.
+  // Equal blocks of memory as MPI counts them: a block is `count` times `type`.
   struct Blocks {
     MPI_Datatype type;
     int count;
@@ -92,7 +92,7 @@ class GroupTask final : public RankTask {
   // Sends block_of(i, to) of the i-th member here to member `to`, for all of them. The result says where the block is
   // that the j-th member here got from member `from`, when the call is complete.
   absl::StatusOr<ReceivedBlock> ExchangeBlocks(int64_t block_bytes, const BlockOf& block_of);
-  // The same with one member on each rank, if the blocks lie one after the other; they are received so, too.
+  // ExchangeBlocks with one member on each rank: the blocks lie one after the other, and are received in that order.
   absl::Status ExchangeBlocks(int64_t block_bytes, const char* blocks, char* received);
 
   const CollectiveTask& task_;

@@ -30,10 +30,10 @@
 namespace kashi::internal {
 namespace {
 
-// What a text begins with in the place of a program.
+// A rank that refuses sends a text that begins with this, in the place of a program.
 constexpr char kRefuses[] = "refuses\n";
 
-// What the devices of a rank share during a run.
+// State that the devices of a rank share during a run.
 struct RankRun {
   const GroupTaskContext& context;
   MeetingPlace* place;
@@ -88,7 +88,7 @@ class RankDevice : public Device {
   }
 
  private:
-  // From another rank, or from a device here.
+  // A reception from another rank, or from a device of this rank.
   struct Reception {
     const RankRoute* from;
     int64_t place;
@@ -162,7 +162,7 @@ absl::Status MpiFabric::CheckSameProgram(const HloModule& module, DeviceCounts c
   return absl::OkStatus();
 }
 
-// The ranks that run it learn it where they compare programs, and those that refuse it, too, learn nothing new.
+// The other ranks receive the error where they compare programs. A rank that refuses the program itself ignores it.
 absl::Status MpiFabric::Refuse(const absl::Status& error) {
   if (!broken_.ok()) return error;
   MessageWriter writer;

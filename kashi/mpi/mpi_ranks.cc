@@ -58,7 +58,7 @@ class LiteralMail {
   static int64_t Bytes(const std::vector<int32_t>& sizes) {
     return static_cast<int64_t>(sizes.size() * sizeof(int32_t));
   }
-  // Of each dynamic dimension, in order.
+  // Visits each dynamic dimension, in order.
   template <typename Visit>
   static void ForEachDynamicDimension(const Shape& shape, const Visit& visit) {
     for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) {

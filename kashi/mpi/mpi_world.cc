@@ -11,8 +11,8 @@
 namespace kashi::internal {
 namespace {
 
-// A wait looks at once again for so many tests, then lets other threads run between two of them, then sleeps. MPI moves
-// data only while it is called, so the sleep is short and begins late.
+// A wait first repeats kBusyTests tests without a pause, then lets other threads run between tests until kEagerTests,
+// then sleeps. MPI moves data only while it is called, so the sleep is short and begins late.
 constexpr int64_t kBusyTests = 2000, kEagerTests = 200'000;
 constexpr std::chrono::microseconds kNap(20);
 // The size of the text of a rank that has left, and how long that one waits for others to see it.

@@ -47,9 +47,9 @@ class MpiWorld {
   // Returns when all requests are complete. CANCELLED as soon as `*stop`: then the requests are not complete, and the
   // memory that they use must be given to Keep.
   absl::Status Wait(std::vector<MPI_Request>* requests, const std::atomic<bool>* stop);
-  // Keeps memory for as long as this process lives: requests that nobody waits for any more may still write to it.
+  // Keeps memory for as long as this process lives: abandoned requests may still write to it.
   void Keep(std::shared_ptr<const void> memory);
-  // Whether there are requests that nobody waits for any more: MPI_Finalize might wait for them.
+  // Whether there are abandoned requests, for which no thread waits any more: MPI_Finalize might wait for them.
   bool has_abandoned() const { return has_abandoned_.load(); }
   void set_abandoned() { has_abandoned_.store(true); }
 

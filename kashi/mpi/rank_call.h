@@ -18,7 +18,7 @@
 
 namespace kashi::internal {
 
-// Where a device is that waits for other ranks. Written by its thread, read by the one that looks after the run.
+// The place at which a device waits for other ranks. Written by its thread, read by the thread that watches the run.
 class WaitState {
  public:
   // It waits at `done` for call number `call` of the party, which `begun_at` begins, during the life of this object. 0:
@@ -45,7 +45,7 @@ class WaitState {
   std::atomic<int64_t> call_{0};
 };
 
-// What a device needs for it.
+// The state of the rank that a device needs for the call.
 struct RankCallContext {
   const GroupTaskContext& tasks;
   MeetingPlace* place;

@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<Value>> ReadMember(const std::shared_ptr<const void>&
 
 }  // namespace
 
-// Where the lines of the ranks are, in units of so many lines that MPI can count them.
+// The places of the ranks' lines, in units that are large enough for MPI to count them.
 struct RankExchange::Lines {
   Lines(const std::vector<int64_t>& lines, int64_t most_count) {
     int64_t total = 0;

@@ -63,7 +63,7 @@ struct RankRoute : RankParty {
   int tag = 0;  // of its messages: no other route has it
 };
 
-// Of this rank: `rank` of `ranks`. Without a communicator.
+// The group as rank `rank` of `ranks` has it, without a communicator.
 RankGroup MakeRankGroup(std::vector<int64_t> members, int64_t devices, int64_t ranks, int64_t rank);
 
 // The groups that devices of this rank are in. Each has a communicator of its own, made once: two groups on the same

@@ -11,8 +11,8 @@
 namespace kashi::internal {
 namespace {
 
-// How long a thread sleeps that waits for another one to move an operation on, and between two looks at the operations
-// for which nobody waits. MPI moves data only while it is called.
+// The sleep of a thread that waits for another thread to advance an operation, and the pause between two tests of the
+// operations for which no thread waits. MPI moves data only while it is called.
 constexpr std::chrono::microseconds kSleep(100), kRest(20);
 
 int64_t MonotonicNs() {

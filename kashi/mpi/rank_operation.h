@@ -1,4 +1,4 @@
-// RankOperation: a collective operation that this rank has begun with others, and what it takes to end it.
+// RankOperation: a collective operation that this rank has begun with others, and the steps that end it.
 //
 // MPI wants the calls on a communicator in one order on all ranks. Devices begin the operations of a group in one order
 // (Device::Begin). Most operations make all of their calls at once. One that makes more later keeps those behind it
@@ -8,7 +8,7 @@
 //           first call is under way     waits             when it is complete: reduce, call again
 //           second call is under way    is under way
 //
-// Whoever waits moves them on, and so does a thread of the run (RankProgress) while all devices compute.
+// Waiting threads advance them, and so does a thread of the run (RankProgress) while all devices compute.
 #ifndef KASHI_MPI_RANK_OPERATION_H_
 #define KASHI_MPI_RANK_OPERATION_H_
 
@@ -35,7 +35,7 @@ namespace kashi::internal {
 
 class RankOperation;
 
-// Of one communicator.
+// The queue of one communicator.
 struct RankQueue {
   std::mutex mutex;
   // Those that have calls to make, or that wait for their turn.
@@ -69,7 +69,7 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
   absl::Status MakeRowsOnce(MakeRows make);
   // After MakeRowsOnce.
   Given& rows() { return rows_; }
-  // The device that began it has failed: what it refers to goes away.
+  // The device that began it has failed, and the memory to which it refers is freed.
   void Abandon();
 
   // The number of this operation among those of the group, from 1.

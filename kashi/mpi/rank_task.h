@@ -1,4 +1,4 @@
-// RankTask: what the members of a group on this rank do with those on other ranks, by nonblocking calls of MPI.
+// RankTask: the exchange of a group's members on this rank with those on other ranks, by nonblocking calls of MPI.
 //
 //   KASHI_RETURN_IF_ERROR(task.Begin());                 // makes the first calls, and returns
 //   while (!*task.Advance()) …                           // makes the next ones, when those before are complete
@@ -31,12 +31,12 @@
 
 namespace kashi::internal {
 
-// What all tasks of a run share.
+// State that all tasks of a run share.
 struct GroupTaskContext {
   MpiWorld* world;
   MpiTypes* types;
   std::shared_ptr<MemoryBudget> memory;
-  const std::atomic<bool>* stop;  // the run has ended: nobody waits any more
+  const std::atomic<bool>* stop;  // the run has ended: no thread waits any more
   bool deterministic;
 };
 
@@ -86,7 +86,7 @@ class RankTask {
     requests_.push_back(request);
     return absl::OkStatus();
   }
-  // What is done when the calls so far are complete.
+  // `step` runs when the calls so far are complete.
   void Then(std::function<absl::Status()> step) { steps_.push_back(std::move(step)); }
   // Memory that MPI uses until the calls so far are complete.
   void Keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
@@ -94,7 +94,7 @@ class RankTask {
   std::vector<int>& NewCounts() { return counts_->emplace_back(); }
   // Gives every rank the numbers of all. They are there when the call is complete.
   absl::StatusOr<std::shared_ptr<const std::vector<int64_t>>> GatherIntegers(int64_t own);
-  // So many bytes as one element.
+  // An MPI type of this number of bytes.
   absl::StatusOr<MPI_Datatype> BytesType(int64_t bytes);
 
   const GroupTaskContext& context_;

@@ -1,7 +1,7 @@
-// RankTransfers: what one device sends to devices of other ranks, and receives from them (send and recv).
+// RankTransfers: the values that one device sends to devices of other ranks and receives from them (send and recv).
 //
 // A value is a message that describes its arrays, and one message for each array. The first is sent synchronously: MPI
-// completes it when it is received. So what nobody receives is seen at the end of the program.
+// completes it when it is received. So values that are never received are found at the end of the program.
 #ifndef KASHI_MPI_RANK_TRANSFERS_H_
 #define KASHI_MPI_RANK_TRANSFERS_H_
 
@@ -28,7 +28,7 @@ namespace kashi::internal {
 class RankTransfers {
  public:
   explicit RankTransfers(const GroupTaskContext& context) : context_(context) {}
-  // What MPI has not sent yet stays in memory.
+  // Values that MPI has not sent yet stay in memory.
   ~RankTransfers();
   RankTransfers(const RankTransfers&) = delete;
   RankTransfers& operator=(const RankTransfers&) = delete;

@@ -25,7 +25,7 @@ struct DeviceLine {
   std::string wait;  // "waits at all-reduce.3 of devices {0,1}"
 };
 
-// What a rank says: its devices, and for each group how many calls of MPI it has begun.
+// The report of a rank: its devices, and for each group the number of MPI calls that it has begun.
 struct RankReport {
   explicit RankReport(const std::string& situation) {
     MessageReader reader(situation);
@@ -105,7 +105,7 @@ MessageWriter RankWatch::Begin(Kind kind) const {
   return writer;
 }
 
-// Rank 0 is told at once when it tells itself.
+// A message of rank 0 to itself arrives at once.
 absl::Status RankWatch::Tell(Kind kind, const absl::Status& status) {
   MessageWriter writer = Begin(kind);
   AddStatus(status, &writer);

@@ -26,8 +26,8 @@ namespace kashi::internal {
 
 class RankWatch {
  public:
-  // What a device here is doing. `group`: the id of the group of the operation for which it waits, if other ranks have
-  // a part in it; `call`: the number of that operation, 0: the last one of the group.
+  // The state of a device of this rank. `group`: the id of the group of the operation for which it waits, if other
+  // ranks take part in it; `call`: the number of that operation, 0: the last one of the group.
   struct Device {
     MeetingPlace::State state;
     int64_t group = 0;
@@ -44,7 +44,7 @@ class RankWatch {
 
   // Called at least some 50 times a second. True: the run is over.
   bool Look(bool all_left);
-  // Of a run that is over: the first error on any rank.
+  // The first error on any rank, of a run that is over.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -1,5 +1,5 @@
-// What can be computed when the program is compiled: small results of constants, and elements of tuples that are made
-// in the same computation.
+// Folds values that are known when the program is compiled: small results of constants, and elements of tuples that are
+// made in the same computation.
 #ifndef KASHI_PASSES_FOLD_CONSTANTS_H_
 #define KASHI_PASSES_FOLD_CONSTANTS_H_
 

@@ -43,6 +43,70 @@ bool MovesBadly(const HloInstruction& instruction) {
   return instruction.opcode() == HloOpcode::kReverse && absl::c_linear_search(instruction.dimensions(), inner);
 }
 
+// A fusion in the making.
+struct FusionGroup {
+  HloInstruction* root;
+  absl::flat_hash_map<const HloInstruction*, double> members;  // the root too; elements that are computed of each
+  int recomputed = 0;
+  int64_t nests = 1;  // loop nests: each has code for all members
+  bool has_row_sums = false;
+  int copied = 0;  // members that other groups compute too
+};
+
+// Costs nothing where it is fused: only addresses change.
+bool IsFreeMovement(const HloInstruction& instruction, const CodeSupport& support) {
+  return support.MovesElements(instruction.opcode()) && instruction.opcode() != HloOpcode::kGather;
+}
+
+// Costs nothing to compute again.
+bool IsFree(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kConstant || instruction.opcode() == HloOpcode::kIota ||
+         (instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->IsConstant());
+}
+
+// A padding or a concatenation reads the operand for some elements of its result only.
+double PartThatMayBeRead(const HloInstruction& user, const HloInstruction& operand) {
+  if (user.opcode() != HloOpcode::kPad && user.opcode() != HloOpcode::kConcatenate) return 1;
+  const double part = static_cast<double>(ShapeUtil::ElementsIn(operand.shape())) /
+                      static_cast<double>(ShapeUtil::ElementsIn(user.shape()));
+  return std::min(1.0, part * static_cast<double>(absl::c_count(user.operands(), &operand)));
+}
+
+// How many elements of the instruction the group would compute. Elementwise users ask for the same elements; each
+// user that moves elements asks for others.
+double ComputedElements(const HloInstruction& instruction, const FusionGroup& group, const CodeSupport& support) {
+  double same = 0, moved = 0;
+  for (const HloInstruction* user : instruction.users()) {
+    const auto member = group.members.find(user);
+    if (member == group.members.end()) continue;
+    if (!IsFreeMovement(*user, support)) {
+      same = std::max(same, member->second);
+    } else {
+      moved += member->second * PartThatMayBeRead(*user, instruction);
+    }
+  }
+  return same + moved;
+}
+
+bool IsComputedOften(const HloInstruction& instruction, const FusionGroup& group, const CodeSupport& support) {
+  return static_cast<double>(ShapeUtil::ElementsIn(instruction.shape())) * 1.5 <
+         ComputedElements(instruction, group, support);
+}
+
+// The group with the instruction, as rows; nothing if it has none.
+std::optional<RowAnalysis> RowsWith(const HloInstruction& instruction, const FusionGroup& group) {
+  if (!RowSizesOf(*group.root).has_value()) return std::nullopt;
+  RowAnalysis rows = AnalyzeRows(
+      *group.root, [&](const HloInstruction& x) { return &x == &instruction || group.members.contains(&x); });
+  if (!rows.is_valid) return std::nullopt;
+  return rows;
+}
+
+bool IsOncePerRow(const HloInstruction& instruction, const FusionGroup& group) {
+  const std::optional<RowAnalysis> rows = RowsWith(instruction, group);
+  return rows.has_value() && rows->once_per_row.contains(&instruction);
+}
+
 class ComputationFuser {
  public:
   // Appends the fusions that it makes.
@@ -58,7 +122,7 @@ class ComputationFuser {
       KASHI_RETURN_IF_ERROR(context_.check_stopped());
       Place(instruction);
     }
-    for (const Group& group : groups_) {
+    for (const FusionGroup& group : groups_) {
       KASHI_RETURN_IF_ERROR(context_.check_stopped());
       if (IsWorthAKernel(group)) KASHI_RETURN_IF_ERROR(Build(group, users_first));
     }
@@ -66,20 +130,7 @@ class ComputationFuser {
   }
 
  private:
-  struct Group {
-    HloInstruction* root;
-    absl::flat_hash_map<const HloInstruction*, double> members;  // the root too; elements that are computed of each
-    int recomputed = 0;
-    int64_t nests = 1;  // loop nests: each has code for all members
-    bool has_row_sums = false;
-    int copied = 0;  // members that other groups compute too
-  };
-
   bool IsExpensive(const HloInstruction& instruction) const { return support_.IsExpensive(instruction); }
-  // Costs nothing where it is fused: only addresses change.
-  bool IsFreeMovement(const HloInstruction& instruction) const {
-    return support_.MovesElements(instruction.opcode()) && instruction.opcode() != HloOpcode::kGather;
-  }
   // Never within a fusion, but as its root, or as a sum of rows.
   bool CanBeRoot(const HloInstruction& instruction) const {
     return CanReduce(instruction, support_) || CanScatter(instruction, support_);
@@ -88,7 +139,7 @@ class ComputationFuser {
   // A read of a few elements of an array that is then updated in place. Within a fusion it would come as late as the
   // rest of the fusion: after the update, which would have to copy the array.
   void FindEarlyReads(const std::vector<HloInstruction*>& order) {
-    constexpr int64_t kLeastRatio = 16;  // of the array to what is read of it
+    constexpr int64_t kLeastRatio = 16;  // of the array to the elements that are read
     for (const InPlaceUpdate& update : OrderUsesBeforeInPlaceUpdates(order, computation_->root_instruction()).updates) {
       for (const HloInstruction* use : update.earlier_uses) {
         const bool is_read = support_.MovesElements(use->opcode()) && use->operand_count() > 0;
@@ -128,18 +179,13 @@ class ComputationFuser {
       // A constant that others need too stays an instruction besides.
       return;
     }
-    const bool starts_group = instruction->opcode() == HloOpcode::kConcatenate || !IsFreeMovement(*instruction);
+    const bool starts_group =
+        instruction->opcode() == HloOpcode::kConcatenate || !IsFreeMovement(*instruction, support_);
     if (is_root || starts_group) {
       groups_.push_back({instruction, {{instruction, static_cast<double>(Iterations(*instruction))}}});
       if (!is_root) groups_.back().nests = NestsWith(*instruction, groups_.back()).value_or(1);
       groups_of_[instruction] = {static_cast<int>(groups_.size()) - 1};
     }
-  }
-
-  // Costs nothing to compute again.
-  static bool IsFree(const HloInstruction& instruction) {
-    return instruction.opcode() == HloOpcode::kConstant || instruction.opcode() == HloOpcode::kIota ||
-           (instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->IsConstant());
   }
 
   // Whether to compute a cheap operation in each of several groups, rather than to write its result to memory for them.
@@ -153,34 +199,8 @@ class ComputationFuser {
     return large <= 1 && absl::c_all_of(groups, [&](int group) { return groups_[group].copied < kMostCopied; });
   }
 
-  // How many elements of the instruction the group would compute. Elementwise users ask for the same elements; each
-  // user that moves elements asks for others.
-  double ComputedElements(const HloInstruction& instruction, const Group& group) const {
-    double same = 0, moved = 0;
-    for (const HloInstruction* user : instruction.users()) {
-      const auto member = group.members.find(user);
-      if (member == group.members.end()) continue;
-      if (!IsFreeMovement(*user)) {
-        same = std::max(same, member->second);
-      } else {
-        moved += member->second * PartThatMayBeRead(*user, instruction);
-      }
-    }
-    return same + moved;
-  }
-  // A padding or a concatenation reads the operand for some elements of its result only.
-  static double PartThatMayBeRead(const HloInstruction& user, const HloInstruction& operand) {
-    if (user.opcode() != HloOpcode::kPad && user.opcode() != HloOpcode::kConcatenate) return 1;
-    const double part = static_cast<double>(ShapeUtil::ElementsIn(operand.shape())) /
-                        static_cast<double>(ShapeUtil::ElementsIn(user.shape()));
-    return std::min(1.0, part * static_cast<double>(absl::c_count(user.operands(), &operand)));
-  }
-  bool IsComputedOften(const HloInstruction& instruction, const Group& group) const {
-    return static_cast<double>(ShapeUtil::ElementsIn(instruction.shape())) * 1.5 < ComputedElements(instruction, group);
-  }
-
   // The loop nests of a group that the concatenation joins; nothing if they would not cut it.
-  std::optional<int64_t> NestsWith(const HloInstruction& instruction, const Group& group) const {
+  std::optional<int64_t> NestsWith(const HloInstruction& instruction, const FusionGroup& group) const {
     if (CanBeRoot(*group.root) || group.has_row_sums) return std::nullopt;
     const Segments segments = FindSegments(
         {group.root}, [&](const HloInstruction& x) { return &x == &instruction || group.members.contains(&x); });
@@ -188,26 +208,12 @@ class ComputationFuser {
     return segments.nests;
   }
 
-  // The group with the instruction, as rows; nothing if it has none.
-  static std::optional<RowAnalysis> RowsWith(const HloInstruction& instruction, const Group& group) {
-    if (!RowSizesOf(*group.root).has_value()) return std::nullopt;
-    RowAnalysis rows = AnalyzeRows(
-        *group.root, [&](const HloInstruction& x) { return &x == &instruction || group.members.contains(&x); });
-    if (!rows.is_valid) return std::nullopt;
-    return rows;
-  }
-
   // Whether the kernel of the group can reduce each row, and go over it again (row_analysis.h).
-  bool MayJoinAsRowSum(const HloInstruction& instruction, const Group& group) const {
+  bool MayJoinAsRowSum(const HloInstruction& instruction, const FusionGroup& group) const {
     return IsRowReduce(instruction) && CanReduce(instruction, support_) && group.nests == 1 &&
            group.members.size() < kMostMembers && RowsWith(instruction, group).has_value();
   }
-  static bool IsOncePerRow(const HloInstruction& instruction, const Group& group) {
-    const std::optional<RowAnalysis> rows = RowsWith(instruction, group);
-    return rows.has_value() && rows->once_per_row.contains(&instruction);
-  }
-
-  bool MayJoin(const HloInstruction& instruction, const Group& group) const {
+  bool MayJoin(const HloInstruction& instruction, const FusionGroup& group) const {
     if (instruction.opcode() == HloOpcode::kParameter || group.members.size() >= kMostMembers) return false;
     const int64_t instructions_after = static_cast<int64_t>(group.members.size()) + 1;
     if (instructions_after * group.nests > kMostEmittedMembers || MovesBadly(instruction)) return false;
@@ -215,32 +221,33 @@ class ComputationFuser {
       const std::optional<int64_t> nests = NestsWith(instruction, group);
       if (!nests.has_value() || instructions_after * *nests > kMostEmittedMembers) return false;
     }
-    // What a scatter updates must be in memory.
+    // The array that a scatter updates must be in memory.
     if (group.root->opcode() == HloOpcode::kScatter && group.root->operand(0) == &instruction) return false;
     if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
-    if (!IsComputedOften(instruction, group) || IsFreeMovement(instruction)) return true;
+    if (!IsComputedOften(instruction, group, support_) || IsFreeMovement(instruction, support_)) return true;
     if (IsExpensive(instruction)) return group.nests == 1 && IsOncePerRow(instruction, group);
     return group.recomputed < kMostRecomputed;
   }
 
   void Join(HloInstruction* instruction, int number) {
-    Group& group = groups_[number];
+    FusionGroup& group = groups_[number];
     const bool is_sum = instruction->opcode() == HloOpcode::kReduce;
     group.members[instruction] =
-        is_sum ? static_cast<double>(Iterations(*instruction)) : ComputedElements(*instruction, group);
+        is_sum ? static_cast<double>(Iterations(*instruction)) : ComputedElements(*instruction, group, support_);
     groups_of_[instruction].push_back(number);
     if (instruction->opcode() == HloOpcode::kConcatenate) group.nests = *NestsWith(*instruction, group);
-    if (!is_sum && !IsFreeMovement(*instruction) && IsComputedOften(*instruction, group)) ++group.recomputed;
+    if (!is_sum && !IsFreeMovement(*instruction, support_) && IsComputedOften(*instruction, group, support_))
+      ++group.recomputed;
   }
 
   // The evaluator computes a single cheap operation as fast, and there is nothing to compile.
-  bool IsWorthAKernel(const Group& group) const {
+  bool IsWorthAKernel(const FusionGroup& group) const {
     return group.members.size() > 1 || group.root->opcode() == HloOpcode::kReduce || IsExpensive(*group.root) ||
            group.root->opcode() == HloOpcode::kScatter || group.root->opcode() == HloOpcode::kConvert ||
            group.root->opcode() == HloOpcode::kGather;
   }
 
-  absl::Status Build(const Group& group, const std::vector<HloInstruction*>& users_first) {
+  absl::Status Build(const FusionGroup& group, const std::vector<HloInstruction*>& users_first) {
     HloComputation::Builder builder(absl::StrCat("fused.", group.root->name()));
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
     std::vector<HloInstruction*> operands;
@@ -268,7 +275,8 @@ class ComputationFuser {
     return computation_->ReplaceInstruction(group.root, fusion);
   }
 
-  // Members that were copied into fusions, and have no user left. Nobody uses a send but another device.
+  // Removes members that were copied into fusions and have no user left. A send has no users: another device receives
+  // it.
   absl::Status RemoveDead() {
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     absl::c_reverse(users_first);
@@ -286,7 +294,7 @@ class ComputationFuser {
   absl::flat_hash_set<const HloInstruction*> early_reads_;
   const PassContext& context_;
   const CodeSupport& support_;
-  std::vector<Group> groups_;
+  std::vector<FusionGroup> groups_;
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> groups_of_;
 };
 

@@ -1,4 +1,4 @@
-// Which elements of its members a fused computation asks for, told in advance, without emitting code.
+// The elements of its members that a fused computation reads, found without emitting code.
 #ifndef KASHI_PASSES_INDEX_MAPPING_H_
 #define KASHI_PASSES_INDEX_MAPPING_H_
 
@@ -33,12 +33,12 @@ using IndexMapping = std::vector<Affine>;
 
 // Coordinate i is result coordinate i.
 IndexMapping IdentityMapping(size_t rank);
-// With which indices an operand is asked for where the instruction is asked for with `mapping`. A reduce asks for the
-// dimensions that it reduces by the result coordinate of the same number.
+// The indices with which an operand is read where the instruction is read with `mapping`. A reduce reads the dimensions
+// that it reduces by the result coordinate of the same number.
 IndexMapping OperandMapping(const HloInstruction& instruction, int64_t operand, const IndexMapping& mapping);
 
-// Calls `visit` for each member that the results need, once for each mapping with which it is asked for. Operands that
-// are no members are in memory. False if there are so many that it gave up.
+// Calls `visit` for each member that the results need, once for each mapping with which they need it. Operands that are
+// not members are in memory. False if there are too many.
 bool VisitMappings(absl::Span<const HloInstruction* const> results, const IndexMapping& mapping_of_results,
                    absl::FunctionRef<bool(const HloInstruction&)> is_member,
                    absl::FunctionRef<void(const HloInstruction&, const IndexMapping&)> visit);

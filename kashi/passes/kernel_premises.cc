@@ -75,7 +75,7 @@ bool CanReduce(const HloInstruction& instruction, const CodeSupport& support) {
   const int64_t count = instruction.operand_count() / 2;
   for (int64_t i = 0; i < instruction.operand_count(); ++i) {
     const Shape& shape = instruction.operand(i)->shape();
-    // The combiner's parameters have the types of the operands: what the evaluator converts is not compiled.
+    // The combiner's parameters have the types of the operands: operands that the evaluator converts are not compiled.
     if (!IsPlainArray(shape) || (i < count && shape.dimensions().empty()) ||
         shape.element_type() != instruction.to_apply()->parameter_instruction(i)->shape().element_type() ||
         shape.element_type() != instruction.operand(i % count)->shape().element_type()) {

@@ -29,7 +29,7 @@ bool IsWorthSwapping(const HloInstruction& dot) {
          HasInnermost(rhs, dnums.rhs_contracting_dimensions());
 }
 
-// Where the swapped dot has the dimensions of the dot: batch, then rhs' own, then lhs' own.
+// The positions of the dot's dimensions in the swapped dot: batch, then rhs' own, then lhs' own.
 std::vector<int64_t> SwappedDimensions(const HloInstruction& dot) {
   const DotDimensionNumbers& dnums = dot.dot_dimension_numbers();
   const int64_t batch = dnums.lhs_batch_dimensions_size();

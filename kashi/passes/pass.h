@@ -1,5 +1,5 @@
-// A pass: a function that changes a module in place, HLO to HLO. What runs which pass, in which order, and what each
-// may assume: pipeline.h.
+// A pass: a function that changes a module in place, HLO to HLO. The order of the passes, and the assumptions of each:
+// pipeline.h.
 #ifndef KASHI_PASSES_PASS_H_
 #define KASHI_PASSES_PASS_H_
 

@@ -74,7 +74,7 @@ std::optional<absl::Span<const int64_t>> RowSizesOf(const HloInstruction& root) 
 RowAnalysis AnalyzeRows(const HloInstruction& root, absl::FunctionRef<bool(const HloInstruction&)> is_member) {
   RowAnalysis analysis;
   const absl::Span<const int64_t> sizes = *RowSizesOf(root);
-  // With which index a member is asked for; nothing: with several. A scalar has the empty index.
+  // The index with which a member is read; nothing: with several. A scalar has the empty index.
   absl::flat_hash_map<const HloInstruction*, std::optional<IndexMapping>> mappings;
   const auto visit = [&](const HloInstruction& instruction, const IndexMapping& mapping) {
     if (&instruction == &root) return;

@@ -1,5 +1,5 @@
-// Row kernels: what softmax and layer norm need. A kernel goes over each row several times while it is in the cache,
-// and computes what belongs to a row, sums of it above all, once for the row.
+// Row kernels, for softmax and layer norm. A kernel goes over each row several times while the row is in the cache, and
+// computes the values of a row, sums above all, once for the row.
 //
 //   for row:                                softmax of f32[rows, columns]
 //     for column: m = max(m, x)             phase 0
@@ -22,15 +22,15 @@
 
 namespace kashi::internal {
 
-// The sizes of an array whose innermost dimension is a row: that of the root, or what a root that is a row reduce
-// reduces. Nothing if rows are too short, too long or too few for a row kernel.
+// The sizes of the array whose innermost dimension is a row: the root, or the operand of a root that is a row reduce.
+// Nothing if rows are too short, too long or too few for a row kernel.
 std::optional<absl::Span<const int64_t>> RowSizesOf(const HloInstruction& root);
 
 // Reduces exactly the innermost dimension of one array, in any order.
 bool IsRowReduce(const HloInstruction& instruction);
 
 struct RowAnalysis {
-  // Members that have one element for each row, and with which index it is asked for. Not scalars.
+  // Members that have one element for each row, and the index with which it is read. Not scalars.
   absl::flat_hash_map<const HloInstruction*, IndexMapping> once_per_row;
   // Other members that are asked for only at the row and column of the result.
   absl::flat_hash_set<const HloInstruction*> at_result;

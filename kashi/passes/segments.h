@@ -1,4 +1,4 @@
-// Where the loops of a kernel are cut, so that a concatenation or a padding needs no choice for each element.
+// Cuts the loops of a kernel, so that a concatenation or a padding needs no choice for each element.
 //
 // A concatenation takes an element from one operand or another by its coordinate. Cut there, the loop over that
 // coordinate becomes several, and each of them reads one operand. So the roll of a row of n elements by 1,

@@ -58,7 +58,7 @@ struct Split {
   int64_t parts;
 };
 
-// Of the dimensions that are reduced, the one with the most parts; the outermost of several, whose parts lie together.
+// Chooses the reduced dimension with the most parts; of several the outermost, whose parts are contiguous.
 Split ChooseSplit(const HloInstruction& reduce) {
   const Shape& input = reduce.operand(0)->shape();
   Split best = {0, 1};

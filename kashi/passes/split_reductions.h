@@ -16,8 +16,8 @@
 
 namespace kashi::internal {
 
-// Splits only what kernels regroup anyway: sums and products of types that keep the sum of parts as it is, and minima,
-// maxima, and, or, xor of all types.
+// Splits only reductions that kernels regroup anyway: sums and products of types that keep the sum of parts as it is,
+// and minima, maxima, and, or, xor of all types.
 absl::Status SplitReductions(HloModule* module, const PassContext& context);
 
 }  // namespace kashi::internal

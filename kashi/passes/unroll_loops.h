@@ -1,5 +1,5 @@
-// Loops of few iterations on large arrays become straight code: what an iteration writes and the next one reads then
-// stays in registers, in one kernel. So the five iterations of JAX's threefry, which makes random bits.
+// Loops of few iterations on large arrays become straight code, in one kernel: values that an iteration writes and the
+// next one reads stay in registers. An example is the five iterations of JAX's threefry, which makes random bits.
 //
 //   s = (i, x, y)    while i < 5: s = body(s)        body(body(body(body(body(s)))))
 #ifndef KASHI_PASSES_UNROLL_LOOPS_H_

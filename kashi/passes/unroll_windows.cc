@@ -39,7 +39,7 @@ bool CanUnroll(const HloInstruction& x) {
          innermost.padding_high() == 0;
 }
 
-// What is outside of the array, the window skips: neutral elements there.
+// Pads the array with neutral elements where the window skips positions outside of it.
 HloInstruction* Pad(HloInstruction& x, HloOpcode combiner) {
   PaddingConfig padding;
   std::vector<int64_t> sizes;

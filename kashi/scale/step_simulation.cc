@@ -118,6 +118,39 @@ class Clocks {
   double pending_ = 0;
 };
 
+// The rows of a table of collectives. They are few: kinds, sizes and geometries.
+class CollectiveRows {
+ public:
+  // Adds the row if it is new.
+  size_t RowOf(const CollectivePlan& plan, std::vector<CollectivePrediction>* table) {
+    const auto [found, is_new] = rows_.try_emplace(
+        std::make_tuple(plan.opcode, plan.group_count, plan.members, plan.bytes, plan.seconds), rows_.size());
+    if (is_new) {
+      CollectivePrediction& row = table->emplace_back();
+      row.opcode = std::string(HloOpcodeString(plan.opcode));
+      row.algorithm = std::string(plan.algorithm);
+      row.groups = plan.group_count;
+      row.members = plan.members;
+      row.bytes = plan.bytes;
+      row.seconds = plan.seconds;
+    }
+    return found->second;
+  }
+
+ private:
+  std::map<std::tuple<HloOpcode, int64_t, int64_t, double, double>, size_t> rows_;
+};
+
+absl::Status WithContext(const absl::Status& status, absl::string_view name) {
+  const bool is_limit = status.code() == absl::StatusCode::kResourceExhausted;  // no fault of this instruction
+  if (status.ok() || is_limit || absl::StrContains(status.message(), "instruction ")) return status;
+  return absl::Status(status.code(), absl::StrCat("instruction ", name, ": ", status.message()));
+}
+
+bool AreAlike(absl::Span<const double> a, absl::Span<const double> b) {
+  return absl::c_equal(a, b, [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::max(x, y); });
+}
+
 class Simulation {
  public:
   Simulation(const HloModule& module, const Network& network, const DeviceRates& rates, DeviceCounts counts,
@@ -167,12 +200,6 @@ class Simulation {
       KASHI_RETURN_IF_ERROR(WithContext(RunInstruction(*instruction, nesting), instruction->name()));
     }
     return absl::OkStatus();
-  }
-
-  static absl::Status WithContext(const absl::Status& status, absl::string_view name) {
-    const bool is_limit = status.code() == absl::StatusCode::kResourceExhausted;  // no fault of this instruction
-    if (status.ok() || is_limit || absl::StrContains(status.message(), "instruction ")) return status;
-    return absl::Status(status.code(), absl::StrCat("instruction ", name, ": ", status.message()));
   }
 
   // How an instruction runs that is neither a collective nor plain computation.
@@ -235,24 +262,8 @@ class Simulation {
         branches, [&](const HloComputation* a, const HloComputation* b) { return seconds(a) < seconds(b); });
   }
 
-  // Rows are few: kinds, sizes and geometries of collectives.
-  size_t RowOf(const CollectivePlan& plan) {
-    const auto [found, is_new] = rows_.try_emplace(
-        std::make_tuple(plan.opcode, plan.group_count, plan.members, plan.bytes, plan.seconds), rows_.size());
-    if (is_new) {
-      CollectivePrediction& row = totals_.collectives.emplace_back();
-      row.opcode = std::string(HloOpcodeString(plan.opcode));
-      row.algorithm = std::string(plan.algorithm);
-      row.groups = plan.group_count;
-      row.members = plan.members;
-      row.bytes = plan.bytes;
-      row.seconds = plan.seconds;
-    }
-    return found->second;
-  }
-
   Begun Begin(const CollectivePlan& plan) {
-    const size_t row = RowOf(plan);
+    const size_t row = rows_.RowOf(plan, &totals_.collectives);
     totals_.collectives[row].calls += 1;
     totals_.collective_seconds += plan.seconds;
     return {clocks_.Begin(plan), row};
@@ -322,9 +333,6 @@ class Simulation {
     // The condition runs once more than the body.
     return RunComputation(*loop.while_condition(), nesting);
   }
-  static bool AreAlike(absl::Span<const double> a, absl::Span<const double> b) {
-    return absl::c_equal(a, b, [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::max(x, y); });
-  }
 
   const HloModule& module_;
   const DeviceRates rates_;
@@ -337,7 +345,7 @@ class Simulation {
   absl::flat_hash_map<const HloInstruction*, Begun> begun_;
   absl::flat_hash_map<int64_t, Begun> sent_;  // by channel
   absl::flat_hash_map<const HloInstruction*, std::optional<int64_t>> trip_counts_;
-  std::map<std::tuple<HloOpcode, int64_t, int64_t, double, double>, size_t> rows_;
+  CollectiveRows rows_;
   int64_t instructions_ = 0;
   int64_t unknown_loops_ = 0;
 };

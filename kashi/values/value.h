@@ -37,8 +37,8 @@ class PendingValue;
 using DenseShape = std::shared_ptr<const Shape>;
 DenseShape MakeDenseShape(const Shape& array);
 DenseShape MakeDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
-// The same for unchecked sizes: INVALID_ARGUMENT if an array cannot have these sizes. (The limit depends on the width
-// of the element type, even if one of the sizes is 0.)
+// MakeDenseShape for unchecked sizes: INVALID_ARGUMENT if an array cannot have these sizes. (The limit depends on the
+// width of the element type, even if one of the sizes is 0.)
 absl::StatusOr<DenseShape> MakeCheckedDenseShape(PrimitiveType type, absl::Span<const int64_t> dimensions);
 
 class Value {
@@ -112,8 +112,8 @@ class Value {
   }
   // Also keeps `keeper` alive as long as memory that the value, or an element of it, borrows.
   static Value KeepingAlive(Value value, const std::shared_ptr<const void>& keeper);
-  // The same elements with a new shape. The numbers of elements and the bytes of an element must be equal. Reuses the
-  // memory if unique, otherwise shares it.
+  // The value's elements with a new shape. The numbers of elements and the bytes of an element must be equal. Reuses
+  // the memory if unique, otherwise shares it.
   static Value WithShape(Value value, DenseShape shape);
 
   // Of an array of bf16 that an operation computed: the numbers before they were rounded, f32. Nothing if no convert

@@ -96,6 +96,70 @@ void AppendLeaves(nb::handle tree, nb::list* leaves) {
   }
 }
 
+// The parameters of a program, and the arguments that a caller passes for them.
+class Parameters {
+ public:
+  explicit Parameters(const HloComputation& entry) {
+    for (const HloInstruction* parameter : entry.parameter_instructions()) shapes_.push_back(&parameter->shape());
+  }
+  Parameters() = default;
+
+  const std::vector<const Shape*>& shapes() const { return shapes_; }
+
+  // One argument for each parameter: those that were passed, or the leaves of pytrees.
+  nb::args ArgumentsOf(const nb::args& passed) const {
+    bool has_dict = false;
+    for (const nb::handle argument : passed) has_dict |= PyDict_Check(argument.ptr()) != 0;
+    if (passed.size() == shapes_.size() && !has_dict) return passed;
+    nb::list leaves;
+    for (const nb::handle argument : passed) AppendLeaves(argument, &leaves);
+    const bool may_flatten = absl::c_none_of(shapes_, [](const Shape* shape) { return shape->IsTuple(); });
+    if (may_flatten && leaves.size() == shapes_.size()) return nb::borrow<nb::args>(nb::tuple(leaves));
+    ThrowTypeError(absl::StrCat("the program takes ", internal::Count(static_cast<int64_t>(shapes_.size()), "argument"),
+                                ", got ", passed.size(),
+                                leaves.size() == passed.size()
+                                    ? ""
+                                    : absl::StrCat(" with ", leaves.size(), leaves.size() == 1 ? " leaf" : " leaves")));
+  }
+
+  std::vector<Value> ValuesOf(const nb::args& arguments) const {
+    std::vector<Value> values;
+    for (size_t i = 0; i < shapes_.size(); ++i) {
+      values.push_back(ValueOfArgument(arguments[i], *shapes_[i], absl::StrCat("argument ", i)));
+    }
+    return values;
+  }
+
+  // `is_here`: whether this process runs the device. The others have no arguments.
+  std::vector<std::vector<Literal>> LiteralsOfDevices(nb::handle arguments_of_devices,
+                                                      absl::FunctionRef<bool(size_t device)> is_here) const {
+    std::vector<std::vector<Literal>> literals;
+    for (const nb::handle arguments : arguments_of_devices) {
+      std::vector<Literal> converted;
+      if (!is_here(literals.size())) {
+        literals.emplace_back();
+        continue;
+      }
+      for (const nb::handle argument : arguments) {
+        const size_t i = converted.size();
+        if (i >= shapes_.size()) break;  // RunOnDevices says how many are wanted
+        const std::string place = absl::StrCat("argument ", i, " of device ", literals.size());
+        converted.push_back(ValueOrThrow(ValueOfArgument(argument, *shapes_[i], place).ToLiteral(*shapes_[i])));
+      }
+      if (nb::len(arguments) != shapes_.size()) {
+        ThrowTypeError(absl::StrCat("the program takes ",
+                                    internal::Count(static_cast<int64_t>(shapes_.size()), "argument"),
+                                    " on each device, device ", literals.size(), " got ", nb::len(arguments)));
+      }
+      literals.push_back(std::move(converted));
+    }
+    return literals;
+  }
+
+ private:
+  std::vector<const Shape*> shapes_;
+};
+
 // A program that is ready to run. It has a copy of the module, so that later edits do not change it.
 class CallableProgram {
  public:
@@ -128,44 +192,18 @@ class CallableProgram {
   }
 
   nb::object Run(const nb::args& passed) const {
-    const nb::args arguments = ArgumentsOf(passed);
+    const nb::args arguments = parameters_.ArgumentsOf(passed);
     if (small_results_.has_value()) return RunOnMemory(arguments);
-    return ArraysOf(RunValues(ValuesOf(arguments), nullptr));
+    return ArraysOf(RunValues(parameters_.ValuesOf(arguments), nullptr));
   }
 
   // The module is the one that this program copied.
   nb::object RunObserved(const ModuleRef& module, const nb::args& passed, nb::handle observer) const {
-    const nb::args arguments = ArgumentsOf(passed);
+    const nb::args arguments = parameters_.ArgumentsOf(passed);
     Callbacks callbacks;
     EvaluationOptions options = OptionsFor(&callbacks);
     options.observer = callbacks.observer(module, observer);
-    return ArraysOf(RunWith(std::move(options), &callbacks, ValuesOf(arguments)));
-  }
-
-  // `is_here`: whether this process runs the device. The others have no arguments.
-  std::vector<std::vector<Literal>> LiteralsOfDevices(nb::handle arguments_of_devices,
-                                                      absl::FunctionRef<bool(size_t device)> is_here) const {
-    std::vector<std::vector<Literal>> literals;
-    for (const nb::handle arguments : arguments_of_devices) {
-      std::vector<Literal> converted;
-      if (!is_here(literals.size())) {
-        literals.emplace_back();
-        continue;
-      }
-      for (const nb::handle argument : arguments) {
-        const size_t i = converted.size();
-        if (i >= parameters_.size()) break;  // RunOnDevices says how many are wanted
-        const std::string place = absl::StrCat("argument ", i, " of device ", literals.size());
-        converted.push_back(ValueOrThrow(ValueOfArgument(argument, *parameters_[i], place).ToLiteral(*parameters_[i])));
-      }
-      if (nb::len(arguments) != parameters_.size()) {
-        ThrowTypeError(absl::StrCat("the program takes ",
-                                    internal::Count(static_cast<int64_t>(parameters_.size()), "argument"),
-                                    " on each device, device ", literals.size(), " got ", nb::len(arguments)));
-      }
-      literals.push_back(std::move(converted));
-    }
-    return literals;
+    return ArraysOf(RunWith(std::move(options), &callbacks, parameters_.ValuesOf(arguments)));
   }
 
   nb::list RunOnDevices(nb::handle arguments_of_devices, nb::handle ranks) const {
@@ -177,7 +215,7 @@ class CallableProgram {
     std::vector<std::vector<Literal>> literals;
     try {
       counts.partitions = static_cast<int64_t>(nb::len(arguments_of_devices));
-      literals = LiteralsOfDevices(arguments_of_devices, is_here);
+      literals = parameters_.LiteralsOfDevices(arguments_of_devices, is_here);
     } catch (const std::exception& error) {
       if (fabric != nullptr) {
         const absl::Status status = absl::InvalidArgumentError(error.what());
@@ -210,9 +248,9 @@ class CallableProgram {
 
   nb::dict Profile(const nb::args& passed, int64_t runs) const {
     if (runs < 1) ThrowValueError("runs must be positive");
-    const nb::args arguments = ArgumentsOf(passed);
+    const nb::args arguments = parameters_.ArgumentsOf(passed);
     internal::StepProfile profile;
-    const std::vector<Value> values = ValuesOf(arguments);
+    const std::vector<Value> values = parameters_.ValuesOf(arguments);
     RunValues(values, &profile);
     if (runs > 1) profile.Clear();  // the first run makes plans and gets memory
     for (int64_t i = 1; i < runs; ++i) RunValues(values, &profile);
@@ -232,9 +270,7 @@ class CallableProgram {
     const std::set<std::string> targets = CustomCallTargets(*module_);
     has_custom_calls_ = !targets.empty();
     functions_ = CustomCallsOf(custom_calls, *module_, targets);
-    for (const HloInstruction* parameter : module_->entry_computation()->parameter_instructions()) {
-      parameters_.push_back(&parameter->shape());
-    }
+    parameters_ = Parameters(*module_->entry_computation());
     if (TakesMemory()) small_results_ = SmallResults(root_shape());
     is_quick_ = internal::IsQuick(*module_, kQuickNs);
   }
@@ -254,34 +290,9 @@ class CallableProgram {
 
   bool TakesMemory() const {
     return !has_custom_calls_ && !scope_.is_global() &&
-           absl::c_all_of(parameters_, [](const Shape* shape) { return IsStaticArray(*shape); });
+           absl::c_all_of(parameters_.shapes(), [](const Shape* shape) { return IsStaticArray(*shape); });
   }
   const Shape& root_shape() const { return module_->entry_computation()->root_instruction()->shape(); }
-
-  // One argument for each parameter: those that were passed, or the leaves of pytrees.
-  nb::args ArgumentsOf(const nb::args& passed) const {
-    bool has_dict = false;
-    for (const nb::handle argument : passed) has_dict |= PyDict_Check(argument.ptr()) != 0;
-    if (passed.size() == parameters_.size() && !has_dict) return passed;
-    nb::list leaves;
-    for (const nb::handle argument : passed) AppendLeaves(argument, &leaves);
-    const bool may_flatten = absl::c_none_of(parameters_, [](const Shape* shape) { return shape->IsTuple(); });
-    if (may_flatten && leaves.size() == parameters_.size()) return nb::borrow<nb::args>(nb::tuple(leaves));
-    ThrowTypeError(absl::StrCat("the program takes ",
-                                internal::Count(static_cast<int64_t>(parameters_.size()), "argument"), ", got ",
-                                passed.size(),
-                                leaves.size() == passed.size()
-                                    ? ""
-                                    : absl::StrCat(" with ", leaves.size(), leaves.size() == 1 ? " leaf" : " leaves")));
-  }
-
-  std::vector<Value> ValuesOf(const nb::args& arguments) const {
-    std::vector<Value> values;
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      values.push_back(ValueOfArgument(arguments[i], *parameters_[i], absl::StrCat("argument ", i)));
-    }
-    return values;
-  }
 
   EvaluationOptions OptionsFor(Callbacks* callbacks) const {
     EvaluationOptions options;
@@ -314,8 +325,8 @@ class CallableProgram {
   nb::object RunOnMemory(const nb::args& arguments) const {
     absl::InlinedVector<nb::object, 8> owners;
     absl::InlinedVector<const void*, 8> inputs;
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      DenseArgument argument = DenseArgumentOf(arguments[i], *parameters_[i], i);
+    for (size_t i = 0; i < parameters_.shapes().size(); ++i) {
+      DenseArgument argument = DenseArgumentOf(arguments[i], *parameters_.shapes()[i], i);
       inputs.push_back(argument.data);
       owners.push_back(std::move(argument.owner));
     }
@@ -361,7 +372,7 @@ class CallableProgram {
   ProgramScope scope_;
   bool has_custom_calls_ = false;
   nb::dict functions_;  // of its custom calls, by their targets
-  std::vector<const Shape*> parameters_;
+  Parameters parameters_;
   // Of a program that is called on memory.
   std::optional<std::vector<const Shape*>> small_results_;
 };

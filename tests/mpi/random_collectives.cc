@@ -20,26 +20,27 @@ constexpr const char* kTypes[] = {"pred", "s4",  "u4",   "s8",     "u8",       "
                                   "f64",  "c64", "c128", "f8e5m2", "f8e4m3fn", "f4e2m1fn",      "f32",
                                   "bf16", "f32", "s32",  "s2",     "u2",       "f8e4m3b11fnuz", "f8e3m4"};
 
-class ProgramMaker {
+// Writes the text of a program: the choices of a seed, groups of devices, and collective operations, whole or in two
+// halves.
+class CollectiveWriter {
  public:
-  explicit ProgramMaker(const RandomProgramOptions& options) : options_(options), random_(options.seed) {}
+  enum Mode { kReplica, kPartition, kBoth, kGlobal };
+  struct Operand {
+    std::string name, shape;
+  };
 
-  std::string Make() {
-    for (int i = 0; i < options_.operations; ++i) {
-      AddOperation();
-      if (Flip()) AddWork();
-      while (Flip() && !begun_.empty()) EndOne();
-    }
-    while (!begun_.empty()) EndOne();
-    std::string text = absl::StrCat("HloModule random_", options_.seed, Flip() ? ", is_scheduled=true" : "",
-                                    ", replica_count=", options_.replicas, ", num_partitions=", options_.partitions,
-                                    "\n", computations_, "ENTRY e {\n");
-    absl::StrAppend(&text, body_, "  ROOT t = (", absl::StrJoin(shapes_, ", "), ") tuple(",
-                    absl::StrJoin(results_, ", "), ")\n}\n");
-    return text;
-  }
+  explicit CollectiveWriter(const RandomProgramOptions& options) : options_(options), random_(options.seed) {}
 
- private:
+  std::mt19937_64& random() { return random_; }
+  void set_type(const char* type) { type_ = type; }
+  Mode mode() const { return mode_; }
+  int64_t group_size() const { return size_; }
+  const std::string& groups() const { return groups_; }
+  int64_t NewChannel() { return ++channel_; }
+  std::string NewName(const char* kind) { return absl::StrCat(kind, ++names_); }
+  bool HasBegun() const { return !begun_.empty(); }
+  void AddComputation(absl::string_view text) { absl::StrAppend(&computations_, text); }
+
   int64_t Pick(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
   bool Flip() { return Pick(2) == 1; }
   std::string Shape(const std::vector<int64_t>& sizes) {
@@ -49,7 +50,6 @@ class ProgramMaker {
   bool IsComplex() const { return type_[0] == 'c'; }
 
   // ---- Groups. `size_` is that of a group, all equal; ids are replicas, partitions or devices.
-  enum Mode { kReplica, kPartition, kBoth, kGlobal };
   void ChooseGroups(bool may_be_flattened, bool may_be_uneven) {
     std::vector<Mode> modes = {kReplica};
     if (may_be_flattened) {
@@ -134,12 +134,6 @@ class ProgramMaker {
   }
 
   // ---- Operations in two halves. The second half comes somewhere later.
-  struct Operand {
-    std::string name, shape;
-  };
-  struct Begun {
-    std::string shape, done;
-  };
   // The operation, as it is or in two halves: its own, or those of async-start.
   void AddCollective(const std::string& shape, const std::string& opcode, const std::vector<Operand>& operands,
                      const std::string& rest) {
@@ -175,6 +169,26 @@ class ProgramMaker {
       Return(operands[0].shape,
              Add(operands[0].shape, absl::StrCat("reverse(", operands[0].name, "), dimensions={0}")));
   }
+  void EndOne() {
+    const auto one = begun_.begin() + Pick(static_cast<int64_t>(begun_.size()));
+    Return(one->shape, Add(one->shape, one->done));
+    begun_.erase(one);
+  }
+
+  std::string Text() {
+    std::string text = absl::StrCat("HloModule random_", options_.seed, Flip() ? ", is_scheduled=true" : "",
+                                    ", replica_count=", options_.replicas, ", num_partitions=", options_.partitions,
+                                    "\n", computations_, "ENTRY e {\n");
+    absl::StrAppend(&text, body_, "  ROOT t = (", absl::StrJoin(shapes_, ", "), ") tuple(",
+                    absl::StrJoin(results_, ", "), ")\n}\n");
+    return text;
+  }
+
+ private:
+  struct Begun {
+    std::string shape, done;
+  };
+
   // A computation that is the operation.
   std::string Wrapped(const std::string& shape, const std::string& opcode, const std::vector<Operand>& operands,
                       const std::string& rest) {
@@ -190,31 +204,52 @@ class ProgramMaker {
                     " }\n");
     return name;
   }
-  void EndOne() {
-    const auto one = begun_.begin() + Pick(static_cast<int64_t>(begun_.size()));
-    Return(one->shape, Add(one->shape, one->done));
-    begun_.erase(one);
+
+  const RandomProgramOptions& options_;
+  std::mt19937_64 random_;
+  std::string computations_, body_, type_, groups_;
+  std::vector<std::string> shapes_, results_;
+  std::vector<Begun> begun_;  // and not ended
+  Mode mode_ = kReplica;
+  int64_t size_ = 1, parameters_ = 0, names_ = 0, channel_ = 0;
+};
+
+class ProgramMaker {
+ public:
+  explicit ProgramMaker(const RandomProgramOptions& options) : options_(options), text_(options) {}
+
+  std::string Make() {
+    for (int i = 0; i < options_.operations; ++i) {
+      AddOperation();
+      if (text_.Flip()) AddWork();
+      while (text_.Flip() && text_.HasBegun()) text_.EndOne();
+    }
+    while (text_.HasBegun()) text_.EndOne();
+    return text_.Text();
   }
+
+ private:
   void AddWork() {
-    type_ = "f32";
-    const std::string x = Parameter({32, 32}), y = Parameter({32, 32});
-    Return(Shape({32, 32}),
-           Add(Shape({32, 32}),
-               absl::StrCat("dot(", x, ", ", y, "), lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
+    text_.set_type("f32");
+    const std::string x = text_.Parameter({32, 32}), y = text_.Parameter({32, 32});
+    text_.Return(text_.Shape({32, 32}),
+                 text_.Add(text_.Shape({32, 32}),
+                           absl::StrCat("dot(", x, ", ", y, "), lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
   }
 
   // In a loop: begin, begin, work, end, end. Devices cannot know the number of iterations of one of the two.
   void AddLoop() {
-    type_ = "s32";
-    ChooseGroups(/*may_be_flattened=*/true, /*may_be_uneven=*/true);
-    const std::string shape = Shape({1 + Pick(3), 1 + Pick(700)}), state = absl::StrCat("(s32[], ", shape, ")");
-    const std::string reducer = Reducer(), name = absl::StrCat("loop", ++names_);
+    text_.set_type("s32");
+    text_.ChooseGroups(/*may_be_flattened=*/true, /*may_be_uneven=*/true);
+    const std::vector<int64_t> sizes = {1 + text_.Pick(3), 1 + text_.Pick(700)};
+    const std::string shape = text_.Shape(sizes), state = absl::StrCat("(s32[], ", shape, ")");
+    const std::string reducer = text_.Reducer(), name = text_.NewName("loop");
     const std::string pairs = Pairs(options_.replicas);
-    const bool is_known = Flip(), is_reduced_first = Flip();
+    const bool is_known = text_.Flip(), is_reduced_first = text_.Flip();
     const std::string reduced = "  d = $S all-reduce-done(s)\n", moved = "  e = $S collective-permute-done(t)\n";
     const std::string body = absl::StrCat(
         "  p = $T parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  x = $S get-tuple-element(p), index=1\n",
-        "  s = $S all-reduce-start(x), ", groups_, ", to_apply=", reducer,
+        "  s = $S all-reduce-start(x), ", text_.groups(), ", to_apply=", reducer,
         "\n  t = ($S, $S, u32[], u32[]) collective-permute-start(x), source_target_pairs=", pairs,
         "\n  y = $S negate(x)\n  one = s32[] constant(1)\n  next = s32[] add(i, one)\n",
         is_reduced_first ? reduced + moved : moved + reduced,
@@ -224,23 +259,23 @@ class ProgramMaker {
                      is_known ? "copy(i)" : "multiply(i, i)", "\n  most = s32[] constant(4)\n",
                      "  ROOT c = pred[] compare(", is_known ? "i" : "j", ", most), direction=LT }\n");
     const std::string texts = absl::StrCat(name, "body {\n", body, name, "condition {\n", condition);
-    absl::StrAppend(&computations_, absl::StrReplaceAll(texts, {{"$S", shape}, {"$T", state}}));
-    const std::string zero = Add("s32[]", "constant(0)");
-    body_.append(absl::StrCat("  p", parameters_, " = ", shape, " parameter(", parameters_, ")\n"));
-    const std::string first = Add(state, absl::StrCat("tuple(", zero, ", p", parameters_++, ")"));
+    text_.AddComputation(absl::StrReplaceAll(texts, {{"$S", shape}, {"$T", state}}));
+    const std::string zero = text_.Add("s32[]", "constant(0)");
+    const std::string p = text_.Parameter(sizes);
+    const std::string first = text_.Add(state, absl::StrCat("tuple(", zero, ", ", p, ")"));
     const std::string loop =
-        Add(state, absl::StrCat("while(", first, "), condition=", name, "condition, body=", name, "body"));
-    Return(shape, Add(shape, absl::StrCat("get-tuple-element(", loop, "), index=1")));
+        text_.Add(state, absl::StrCat("while(", first, "), condition=", name, "condition, body=", name, "body"));
+    text_.Return(shape, text_.Add(shape, absl::StrCat("get-tuple-element(", loop, "), index=1")));
   }
 
   std::vector<int64_t> Sizes() {
-    const int64_t most = Flip() ? 3 : 700;
-    return {1 + Pick(3), 1 + Pick(most), 1 + Pick(3)};
+    const int64_t most = text_.Flip() ? 3 : 700;
+    return {1 + text_.Pick(3), 1 + text_.Pick(most), 1 + text_.Pick(3)};
   }
 
   void AddOperation() {
-    type_ = kTypes[Pick(sizeof(kTypes) / sizeof(kTypes[0]))];
-    switch (Pick(11)) {
+    text_.set_type(kTypes[text_.Pick(sizeof(kTypes) / sizeof(kTypes[0]))]);
+    switch (text_.Pick(11)) {
       case 0:
       case 1:
         return AddAllReduce();
@@ -266,137 +301,135 @@ class ProgramMaker {
   }
 
   void AddAllReduce() {
-    ChooseGroups(/*may_be_flattened=*/true, /*may_be_uneven=*/true);
+    text_.ChooseGroups(/*may_be_flattened=*/true, /*may_be_uneven=*/true);
     std::vector<int64_t> sizes = Sizes();
-    if (Pick(6) == 0) sizes[1] = 40000;
-    const std::string reducer = Reducer(), shape = Shape(sizes), p = Parameter(sizes);
-    const std::string rest = absl::StrCat(", ", groups_, ", to_apply=", reducer);
-    const std::string opcode = Pick(4) == 0 ? "collective-reduce" : "all-reduce";
-    if (Flip()) return AddCollective(shape, opcode, {{p, shape}}, rest);
-    const std::string other = Shape({2, 5}), q = Parameter({2, 5});
-    AddCollective(absl::StrCat("(", shape, ", ", other, ")"), opcode, {{p, shape}, {q, other}}, rest);
+    if (text_.Pick(6) == 0) sizes[1] = 40000;
+    const std::string reducer = text_.Reducer(), shape = text_.Shape(sizes), p = text_.Parameter(sizes);
+    const std::string rest = absl::StrCat(", ", text_.groups(), ", to_apply=", reducer);
+    const std::string opcode = text_.Pick(4) == 0 ? "collective-reduce" : "all-reduce";
+    if (text_.Flip()) return text_.AddCollective(shape, opcode, {{p, shape}}, rest);
+    const std::string other = text_.Shape({2, 5}), q = text_.Parameter({2, 5});
+    text_.AddCollective(absl::StrCat("(", shape, ", ", other, ")"), opcode, {{p, shape}, {q, other}}, rest);
   }
 
   void AddAllGather() {
-    ChooseGroups(true, false);
+    text_.ChooseGroups(true, false);
     std::vector<int64_t> sizes = Sizes();
-    const int64_t d = Pick(3);
-    const std::string operand = Shape(sizes), p = Parameter(sizes);
-    sizes[d] *= size_;
-    AddCollective(Shape(sizes), "all-gather", {{p, operand}}, absl::StrCat(", ", groups_, ", dimensions={", d, "}"));
+    const int64_t d = text_.Pick(3);
+    const std::string operand = text_.Shape(sizes), p = text_.Parameter(sizes);
+    sizes[d] *= text_.group_size();
+    text_.AddCollective(text_.Shape(sizes), "all-gather", {{p, operand}},
+                        absl::StrCat(", ", text_.groups(), ", dimensions={", d, "}"));
   }
 
   void AddReduceScatter() {
-    ChooseGroups(true, false);
+    text_.ChooseGroups(true, false);
     std::vector<int64_t> sizes = Sizes();
-    const int64_t d = Pick(3);
-    const std::string shape = Shape(sizes), reducer = Reducer();
-    sizes[d] *= size_;
-    AddCollective(shape, "reduce-scatter", {{Parameter(sizes), Shape(sizes)}},
-                  absl::StrCat(", ", groups_, ", dimensions={", d, "}, to_apply=", reducer));
+    const int64_t d = text_.Pick(3);
+    const std::string shape = text_.Shape(sizes), reducer = text_.Reducer();
+    sizes[d] *= text_.group_size();
+    text_.AddCollective(shape, "reduce-scatter", {{text_.Parameter(sizes), text_.Shape(sizes)}},
+                        absl::StrCat(", ", text_.groups(), ", dimensions={", d, "}, to_apply=", reducer));
   }
 
   void AddAllToAll() {
-    ChooseGroups(false, false);
+    text_.ChooseGroups(false, false);
     std::vector<int64_t> sizes = Sizes();
-    if (Flip()) {
-      std::vector<Operand> operands;
+    if (text_.Flip()) {
+      std::vector<CollectiveWriter::Operand> operands;
       std::vector<std::string> shapes;
-      for (int64_t i = 0; i < size_; ++i) {
-        operands.push_back({Parameter(sizes), Shape(sizes)});
-        shapes.push_back(Shape(sizes));
+      for (int64_t i = 0; i < text_.group_size(); ++i) {
+        operands.push_back({text_.Parameter(sizes), text_.Shape(sizes)});
+        shapes.push_back(text_.Shape(sizes));
       }
       const std::string shape = absl::StrCat("(", absl::StrJoin(shapes, ", "), ")");
-      return AddCollective(shape, "all-to-all", operands, absl::StrCat(", ", groups_));
+      return text_.AddCollective(shape, "all-to-all", operands, absl::StrCat(", ", text_.groups()));
     }
-    const int64_t d = Pick(3);
-    sizes[d] *= size_;
-    AddCollective(Shape(sizes), "all-to-all", {{Parameter(sizes), Shape(sizes)}},
-                  absl::StrCat(", ", groups_, ", dimensions={", d, "}"));
+    const int64_t d = text_.Pick(3);
+    sizes[d] *= text_.group_size();
+    text_.AddCollective(text_.Shape(sizes), "all-to-all", {{text_.Parameter(sizes), text_.Shape(sizes)}},
+                        absl::StrCat(", ", text_.groups(), ", dimensions={", d, "}"));
   }
 
   // "{{0,2},{2,1}}"
   std::string Pairs(int64_t ids) {
     std::vector<int64_t> targets(ids);
     std::iota(targets.begin(), targets.end(), 0);
-    std::shuffle(targets.begin(), targets.end(), random_);
+    std::shuffle(targets.begin(), targets.end(), text_.random());
     std::vector<std::string> pairs;
     for (int64_t source = 0; source < ids; ++source) {
-      if (Pick(4) > 0) pairs.push_back(absl::StrCat("{", source, ",", targets[source], "}"));
+      if (text_.Pick(4) > 0) pairs.push_back(absl::StrCat("{", source, ",", targets[source], "}"));
     }
     return absl::StrCat("{", absl::StrJoin(pairs, ","), "}");
   }
 
   void AddPermute() {
-    const bool is_channel = Flip();
+    const bool is_channel = text_.Flip();
     const std::string pairs = Pairs(is_channel ? options_.partitions : options_.replicas);
     const std::vector<int64_t> sizes = Sizes();
-    const std::string shape = Shape(sizes);
-    AddCollective(
-        shape, "collective-permute", {{Parameter(sizes), shape}},
-        absl::StrCat(", source_target_pairs=", pairs, is_channel ? absl::StrCat(", channel_id=", ++channel_) : ""));
+    const std::string shape = text_.Shape(sizes);
+    text_.AddCollective(shape, "collective-permute", {{text_.Parameter(sizes), shape}},
+                        absl::StrCat(", source_target_pairs=", pairs,
+                                     is_channel ? absl::StrCat(", channel_id=", text_.NewChannel()) : ""));
   }
 
   // One or two values of one route. The second reception may end first.
   void AddTransfer() {
-    const bool is_channel = options_.partitions > 1 && (options_.replicas == 1 || Flip());
+    const bool is_channel = options_.partitions > 1 && (options_.replicas == 1 || text_.Flip());
     const std::string pairs = Pairs(is_channel ? options_.partitions : options_.replicas);
-    const std::string channel = absl::StrCat(", channel_id=", is_channel ? ++channel_ : 0);
+    const std::string channel = absl::StrCat(", channel_id=", is_channel ? text_.NewChannel() : 0);
     const std::string rest =
         absl::StrCat(channel, ", frontend_attributes={_xla_send_recv_source_target_pairs=\"", pairs, "\"}");
     const std::vector<int64_t> sizes = Sizes();
-    const std::string shape = Shape(sizes), both = absl::StrCat("(", shape, ", u32[], token[])");
+    const std::string shape = text_.Shape(sizes), both = absl::StrCat("(", shape, ", u32[], token[])");
     std::vector<std::string> receptions;
-    for (int64_t left = 1 + Pick(2); left > 0; --left) {
-      const std::string token = Add("token[]", "after-all()");
-      receptions.push_back(Add(both, absl::StrCat("recv(", token, ")", rest)));
-      const std::string sent = Add(both, absl::StrCat("send(", Parameter(sizes), ", ", token, ")", rest));
-      Add("token[]", absl::StrCat("send-done(", sent, ")", channel));
+    for (int64_t left = 1 + text_.Pick(2); left > 0; --left) {
+      const std::string token = text_.Add("token[]", "after-all()");
+      receptions.push_back(text_.Add(both, absl::StrCat("recv(", token, ")", rest)));
+      const std::string sent = text_.Add(both, absl::StrCat("send(", text_.Parameter(sizes), ", ", token, ")", rest));
+      text_.Add("token[]", absl::StrCat("send-done(", sent, ")", channel));
     }
-    if (Flip()) std::reverse(receptions.begin(), receptions.end());
+    if (text_.Flip()) std::reverse(receptions.begin(), receptions.end());
     for (const std::string& reception : receptions) {
       const std::string done =
-          Add(absl::StrCat("(", shape, ", token[])"), absl::StrCat("recv-done(", reception, ")", channel));
-      Return(shape, Add(shape, absl::StrCat("get-tuple-element(", done, "), index=0")));
+          text_.Add(absl::StrCat("(", shape, ", token[])"), absl::StrCat("recv-done(", reception, ")", channel));
+      text_.Return(shape, text_.Add(shape, absl::StrCat("get-tuple-element(", done, "), index=0")));
     }
   }
 
   void AddBroadcast() {
-    ChooseGroups(false, true);
+    text_.ChooseGroups(false, true);
     const std::vector<int64_t> sizes = Sizes();
-    const std::string shape = Shape(sizes);
-    AddCollective(shape, "collective-broadcast", {{Parameter(sizes), shape}}, absl::StrCat(", ", groups_));
+    const std::string shape = text_.Shape(sizes);
+    text_.AddCollective(shape, "collective-broadcast", {{text_.Parameter(sizes), shape}},
+                        absl::StrCat(", ", text_.groups()));
   }
 
   // Each member sends one row to each other: row i of the input to row `own` of the output.
   void AddRagged() {
-    ChooseGroups(false, false);
-    if (mode_ != kReplica || groups_ != "replica_groups={}") return AddBroadcast();
-    const std::string shape = Shape({size_, 3}), input = Parameter({size_, 3}), output = Parameter({size_, 3});
-    std::vector<int64_t> iota(size_), ones(size_, 1);
+    text_.ChooseGroups(false, false);
+    if (text_.mode() != CollectiveWriter::kReplica || text_.groups() != "replica_groups={}") return AddBroadcast();
+    const std::string shape = text_.Shape({text_.group_size(), 3}), input = text_.Parameter({text_.group_size(), 3}),
+                      output = text_.Parameter({text_.group_size(), 3});
+    std::vector<int64_t> iota(text_.group_size()), ones(text_.group_size(), 1);
     std::iota(iota.begin(), iota.end(), 0);
-    const std::string list = absl::StrCat("s32[", size_, "]");
-    const std::string each = Add(list, absl::StrCat("constant({", absl::StrJoin(iota, ","), "})"));
-    const std::string one = Add(list, absl::StrCat("constant({", absl::StrJoin(ones, ","), "})"));
-    const std::string own = Add("s32[]", absl::StrCat("convert(", Add("u32[]", "replica-id()"), ")"));
-    const std::string to = Add(list, absl::StrCat("broadcast(", own, "), dimensions={}"));
-    AddCollective(shape, "ragged-all-to-all",
-                  {{input, shape}, {output, shape}, {each, list}, {one, list}, {to, list}, {one, list}},
-                  absl::StrCat(", ", groups_));
+    const std::string list = absl::StrCat("s32[", text_.group_size(), "]");
+    const std::string each = text_.Add(list, absl::StrCat("constant({", absl::StrJoin(iota, ","), "})"));
+    const std::string one = text_.Add(list, absl::StrCat("constant({", absl::StrJoin(ones, ","), "})"));
+    const std::string own = text_.Add("s32[]", absl::StrCat("convert(", text_.Add("u32[]", "replica-id()"), ")"));
+    const std::string to = text_.Add(list, absl::StrCat("broadcast(", own, "), dimensions={}"));
+    text_.AddCollective(shape, "ragged-all-to-all",
+                        {{input, shape}, {output, shape}, {each, list}, {one, list}, {to, list}, {one, list}},
+                        absl::StrCat(", ", text_.groups()));
   }
 
   void AddIds() {
-    Return("u32[]", Add("u32[]", "partition-id()"));
-    Return("u32[]", Add("u32[]", "replica-id()"));
+    text_.Return("u32[]", text_.Add("u32[]", "partition-id()"));
+    text_.Return("u32[]", text_.Add("u32[]", "replica-id()"));
   }
 
   const RandomProgramOptions& options_;
-  std::mt19937_64 random_;
-  std::string computations_, body_, type_, groups_;
-  std::vector<std::string> shapes_, results_;
-  std::vector<Begun> begun_;  // and not ended
-  Mode mode_ = kReplica;
-  int64_t size_ = 1, parameters_ = 0, names_ = 0, channel_ = 0;
+  CollectiveWriter text_;
 };
 
 }  // namespace

@@ -313,7 +313,8 @@ struct ConvolutionSizes {
         kernel_output_features(rhs.dimensions(static_cast<int>(dnums.kernel_output_feature_dimension()))) {}
 };
 
-// That groups divide what they are to divide. XLA lets `?`, a negative number, pass the third.
+// An error unless the group counts divide the sizes that they split. XLA lets `?`, a negative number, pass the third
+// check.
 absl::Status CheckConvolutionGroups(const ConvolutionSizes& sizes, int64_t feature_group_count,
                                     int64_t batch_group_count, absl::FunctionRef<std::string()> convolution) {
   if (sizes.kernel_output_features % batch_group_count != 0) {

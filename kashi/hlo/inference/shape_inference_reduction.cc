@@ -87,8 +87,8 @@ absl::Status CheckMapped(const ProgramShape& to_apply, absl::Span<const Shape* c
 // Reductions
 // ---------------------------------------------------------------------------------------------------------------------
 
-// That all have the sizes of the first; `%s` of `format` are the first, the number and the shape of the one that has
-// not.
+// An error unless all arrays have the sizes of the first. The `%s` of `format` are the first shape, and the number and
+// the shape of the array that differs.
 template <typename Format>
 absl::Status CheckSameDimensions(absl::Span<const Shape* const> arrays, const Format& format) {
   for (size_t i = 0; i < arrays.size(); ++i) {

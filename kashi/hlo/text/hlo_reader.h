@@ -37,6 +37,44 @@
 
 namespace kashi::internal {
 
+// The parts of an instruction that have been read so far.
+struct PendingInstruction {
+  HloOpcode opcode = HloOpcode::kAdd;
+  // Of `add-start(…)`: the opcode is async-start, -update or -done, and this is the wrapped operation.
+  std::optional<HloOpcode> wrapped_opcode;
+  size_t opcode_begin = 0;
+  size_t begin = 0;  // of the instruction
+  HloTextPlace place;
+  absl::string_view name;
+  bool has_shape = false;
+  bool is_wrapped = false;    // the wrapped operation of the short form `add-start(…)`
+  bool has_operands = false;  // the operands are read, and the scanner is after them
+  SharedShape shape;
+  absl::InlinedVector<HloInstruction*, 8> operands;
+  HloFieldList fields;
+  SharedValue<OpMetadata> metadata;
+  SharedValue<std::string> backend_config;
+  std::unique_ptr<HloInstructionExtras> extras;
+  std::vector<HloInstruction*> control_predecessors;
+  // The attributes read so far: bits of the operation's list, then of the common ones.
+  uint32_t seen = 0;
+  uint32_t seen_common = 0;
+
+  HloInstructionExtras* mutable_extras() {
+    if (!extras) extras = std::make_unique<HloInstructionExtras>();
+    return extras.get();
+  }
+};
+
+// A computation that is being read.
+struct ReaderScope {
+  std::unique_ptr<HloComputation> computation;
+  absl::flat_hash_map<absl::string_view, HloInstruction*> names;  // null: its definition had an error
+  absl::flat_hash_set<int64_t> parameter_numbers;
+  HloInstruction* root = nullptr;  // marked ROOT
+  HloInstruction* last = nullptr;  // read last
+};
+
 class HloReader {
  public:
   HloReader(absl::string_view text, const HloModuleConfig& config, const HloParserOptions& options);
@@ -53,43 +91,8 @@ class HloReader {
   std::vector<Diagnostic>* mutable_diagnostics() { return &diagnostics_; }
 
  private:
-  // The parts of an instruction that have been read so far.
-  struct Pending {
-    HloOpcode opcode = HloOpcode::kAdd;
-    // Of `add-start(…)`: the opcode is async-start, -update or -done, and this is the wrapped operation.
-    std::optional<HloOpcode> wrapped_opcode;
-    size_t opcode_begin = 0;
-    size_t begin = 0;  // of the instruction
-    HloTextPlace place;
-    absl::string_view name;
-    bool has_shape = false;
-    bool is_wrapped = false;    // the wrapped operation of the short form `add-start(…)`
-    bool has_operands = false;  // the operands are read, and the scanner is after them
-    SharedShape shape;
-    absl::InlinedVector<HloInstruction*, 8> operands;
-    HloFieldList fields;
-    SharedValue<OpMetadata> metadata;
-    SharedValue<std::string> backend_config;
-    std::unique_ptr<HloInstructionExtras> extras;
-    std::vector<HloInstruction*> control_predecessors;
-    // The attributes read so far: bits of the operation's list, then of the common ones.
-    uint32_t seen = 0;
-    uint32_t seen_common = 0;
-
-    HloInstructionExtras* mutable_extras() {
-      if (!extras) extras = std::make_unique<HloInstructionExtras>();
-      return extras.get();
-    }
-  };
-
-  // A computation that is being read.
-  struct Scope {
-    std::unique_ptr<HloComputation> computation;
-    absl::flat_hash_map<absl::string_view, HloInstruction*> names;  // null: its definition had an error
-    absl::flat_hash_set<int64_t> parameter_numbers;
-    HloInstruction* root = nullptr;  // marked ROOT
-    HloInstruction* last = nullptr;  // read last
-  };
+  using Pending = PendingInstruction;
+  using Scope = ReaderScope;
 
   // ---- Errors.
   bool Error(size_t begin, size_t end, std::string message);

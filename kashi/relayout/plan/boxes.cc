@@ -228,7 +228,8 @@ bool JoinAt(size_t k, const Box& next, Box* box) {
   return true;
 }
 
-// What was cut at the edge of a tile may go on behind it as before. So many boxes have hardly been cut by edges alone.
+// A box that was cut at the edge of a tile may continue behind it as before. Boxes beyond this number are rarely cut by
+// edges alone.
 void JoinNeighbours(std::vector<Box>* boxes) {
   constexpr size_t kMostBoxes = 64;
   if (boxes->size() > kMostBoxes) return;
