@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "kashi/base/check.h"
 #include "kashi/cpu/codegen/inline_math.h"
-#include "kashi/cpu/jit.h"
 
 // SLEEF's functions are only named here, and called by compiled code. sleef.h declares only those of the instructions
 // that this file is compiled for.
@@ -24,6 +24,11 @@
 #define KASHI_DECLARE(function, name) KASHI_SLEEF_NAMES(name)
 KASHI_SLEEF_FUNCTIONS(KASHI_DECLARE);
 #undef KASHI_DECLARE
+
+// The compiler's own functions for f16, which LLVM calls where the processor has no instructions for it. Only named, too:
+// f16 is no type of C++17.
+extern "C" void KashiHalfToSingle() __asm__("__extendhfsf2");
+extern "C" void KashiSingleToHalf() __asm__("__truncsfhf2");
 
 namespace kashi::internal {
 namespace {
@@ -59,8 +64,8 @@ constexpr InlineFunction kInlineFunctions[] = {
     {VectorFunction::kTanh, &EmitTanhF32}, {VectorFunction::kErf, &EmitErfF32},
 };
 
-const Variant& Find(VectorFunction function, int element_bits) {
-  const int bits = JitModule::VectorBits();
+const Variant& Find(const Target& target, VectorFunction function, int element_bits) {
+  const int bits = target.vector_bits();
   const Variant* variant = absl::c_find_if(kVariants, [&](const Variant& variant) {
     return variant.function == function && variant.vector_bits == bits && variant.element_bits == element_bits;
   });
@@ -68,8 +73,23 @@ const Variant& Find(VectorFunction function, int element_bits) {
   return *variant;
 }
 
-// Those of f32, with FMA.
-bool HasInlineFunctions(const llvm::Type* scalar) { return scalar->isFloatTy() && JitModule::VectorBits() >= 256; }
+bool HasInlineFunctions(const Target& target, const llvm::Type* scalar) {
+  return scalar->isFloatTy() && target.has_fma();
+}
+
+// Without FMA, SLEEF's functions of f32 keep the rest of a product in a second number. Where denormal numbers count as 0
+// it is lost: the sine of 2e-38 and the tangent of 2e27 have 4 right digits. No such rest of a number of f32 is denormal
+// in f64.
+bool NeedsWideFunctions(const Target& target, const llvm::Type* scalar) {
+  return scalar->isFloatTy() && !target.has_fma();
+}
+
+llvm::Value* EmitCall(const LaneBuilder& lanes, VectorFunction function, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::Type* scalar = arguments[0]->getType()->getScalarType();
+  const int element_bits = static_cast<int>(scalar->getPrimitiveSizeInBits());
+  const Variant& variant = Find(lanes.target(), function, element_bits);
+  return lanes.Call(variant.name, variant.vector_bits / element_bits, scalar, arguments);
+}
 
 // LLVM moves a negation into the last product of a function, and gives it the rights of the negation: to become a fused
 // multiply-add with what follows. Then -exp(89) + 1e38 would be a number. A fence keeps what follows out.
@@ -84,30 +104,33 @@ llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::S
   const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
   lanes.ir().clearFastMathFlags();
   llvm::Type* scalar = operands[0]->getType()->getScalarType();
-  if (HasInlineFunctions(scalar)) {
+  if (HasInlineFunctions(lanes.target(), scalar)) {
     for (const InlineFunction& inlined : kInlineFunctions) {
       if (inlined.function == function) return FencedResult(lanes, inlined.emit(lanes, operands[0]));
     }
   }
-  const int element_bits = static_cast<int>(scalar->getPrimitiveSizeInBits());
-  const Variant& variant = Find(function, element_bits);
-  return lanes.Call(variant.name, variant.vector_bits / element_bits, scalar,
-                    llvm::ArrayRef<llvm::Value*>(operands.data(), operands.size()));
+  std::vector<llvm::Value*> arguments(operands.begin(), operands.end());
+  if (!NeedsWideFunctions(lanes.target(), scalar)) return EmitCall(lanes, function, arguments);
+  for (llvm::Value*& argument : arguments) argument = lanes.ir().CreateFPExt(argument, lanes.Register(F64));
+  return lanes.ir().CreateFPTrunc(EmitCall(lanes, function, arguments), lanes.Register(F32));
 }
 
 llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
   lanes.ir().clearFastMathFlags();
-  const bool is_cheap = lanes.numbers().flush_denormals && HasInlineFunctions(x->getType()->getScalarType());
+  const bool is_cheap =
+      lanes.numbers().flush_denormals && HasInlineFunctions(lanes.target(), x->getType()->getScalarType());
   return is_cheap ? FencedResult(lanes, EmitExpOfNegativeF32(lanes, x)) : EmitMath(lanes, VectorFunction::kExp, {x});
 }
 
 absl::flat_hash_map<std::string, const void*> MathAddresses() {
   absl::flat_hash_map<std::string, const void*> addresses;
   for (const Variant& variant : kVariants) addresses[variant.name] = reinterpret_cast<const void*>(variant.address);
-  // LLVM calls these for the remainder of real numbers.
+  // LLVM calls these for the remainder of real numbers, and for f16 without F16C.
   addresses["fmodf"] = reinterpret_cast<const void*>(static_cast<float (*)(float, float)>(&std::fmod));
   addresses["fmod"] = reinterpret_cast<const void*>(static_cast<double (*)(double, double)>(&std::fmod));
+  addresses["__extendhfsf2"] = reinterpret_cast<const void*>(&KashiHalfToSingle);
+  addresses["__truncsfhf2"] = reinterpret_cast<const void*>(&KashiSingleToHalf);
   return addresses;
 }
 
