@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -91,6 +92,73 @@ llvm::Value* EmitCall(const LaneBuilder& lanes, VectorFunction function, llvm::A
   return lanes.Call(variant.name, variant.vector_bits / element_bits, scalar, arguments);
 }
 
+// Floating-point operations on lanes of one type.
+class Reals {
+ public:
+  Reals(const LaneBuilder& lanes, llvm::Type* scalar) : lanes_(lanes), ir_(lanes.ir()), scalar_(scalar) {}
+
+  llvm::Value* Number(double x) const { return lanes_.Splat(llvm::ConstantFP::get(scalar_, x)); }
+  llvm::Value* PowerOfTwo(int exponent) const { return Number(std::ldexp(1.0, exponent)); }
+  llvm::Value* IsBelow(llvm::Value* x, int exponent) const {
+    return ir_.CreateFCmpOLT(ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), PowerOfTwo(exponent));
+  }
+  llvm::Value* IsAbove(llvm::Value* x, int exponent) const {
+    return ir_.CreateFCmpOGT(ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), PowerOfTwo(exponent));
+  }
+
+ private:
+  const LaneBuilder& lanes_;
+  Ir& ir_;
+  llvm::Type* scalar_;
+};
+
+// SLEEF's atan2 divides by the reciprocal of an operand, which is denormal for the largest ones, and keeps the rests of
+// products, which are for small ones. Only the ratio counts, so both are scaled where both are small, or one is large:
+// then a number so small that scaling makes it denormal is none beside the other.
+void ScaleForAtan2(const LaneBuilder& lanes, std::vector<llvm::Value*>* operands) {
+  llvm::Type* scalar = (*operands)[0]->getType()->getScalarType();
+  const Reals reals(lanes, scalar);
+  const bool is_single = scalar->isFloatTy();
+  const int large = is_single ? 100 : 900, small = is_single ? -60 : -500, shift = is_single ? 64 : 512;
+  Ir& ir = lanes.ir();
+  llvm::Value *y = (*operands)[0], *x = (*operands)[1];
+  llvm::Value* is_large = ir.CreateOr(reals.IsAbove(y, large), reals.IsAbove(x, large));
+  llvm::Value* is_small = ir.CreateAnd(reals.IsBelow(y, small), reals.IsBelow(x, small));
+  llvm::Value* scale = ir.CreateSelect(is_large, reals.PowerOfTwo(-shift),
+                                       ir.CreateSelect(is_small, reals.PowerOfTwo(shift), reals.Number(1)));
+  for (llvm::Value*& operand : *operands) operand = ir.CreateFMul(operand, scale);
+}
+
+// Without FMA the rest of a product of a number below 2^-900 is denormal. There the function is linear.
+llvm::Value* WithLinearPart(const LaneBuilder& lanes, VectorFunction function,
+                            const std::vector<llvm::Value*>& operands, llvm::Value* result) {
+  constexpr int kLinear = -500;
+  constexpr double kSlopeOfErf = 1.1283791670955126;  // 2 / sqrt(pi)
+  const Reals reals(lanes, operands[0]->getType()->getScalarType());
+  Ir& ir = lanes.ir();
+  if (function == VectorFunction::kSin) {
+    return ir.CreateSelect(reals.IsBelow(operands[0], kLinear), operands[0], result);
+  }
+  if (function == VectorFunction::kErf) {
+    llvm::Value* line = ir.CreateFMul(operands[0], reals.Number(kSlopeOfErf));
+    return ir.CreateSelect(reals.IsBelow(operands[0], kLinear), line, result);
+  }
+  if (function == VectorFunction::kAtan2) {
+    llvm::Value* ratio = ir.CreateFDiv(operands[0], operands[1]);
+    llvm::Value* is_positive = ir.CreateFCmpOGT(operands[1], reals.Number(0));
+    return ir.CreateSelect(ir.CreateAnd(is_positive, reals.IsBelow(ratio, kLinear)), ratio, result);
+  }
+  return result;
+}
+
+// The function where denormal numbers may count as 0.
+llvm::Value* EmitOfAllMagnitudes(const LaneBuilder& lanes, VectorFunction function,
+                                 std::vector<llvm::Value*> operands) {
+  if (function == VectorFunction::kAtan2) ScaleForAtan2(lanes, &operands);
+  llvm::Value* result = EmitCall(lanes, function, operands);
+  return lanes.target().has_fma() ? result : WithLinearPart(lanes, function, operands, result);
+}
+
 // LLVM moves a negation into the last product of a function, and gives it the rights of the negation: to become a fused
 // multiply-add with what follows. Then -exp(89) + 1e38 would be a number. A fence keeps what follows out.
 llvm::Value* FencedResult(const LaneBuilder& lanes, llvm::Value* y) {
@@ -110,7 +178,7 @@ llvm::Value* EmitMath(const LaneBuilder& lanes, VectorFunction function, absl::S
     }
   }
   std::vector<llvm::Value*> arguments(operands.begin(), operands.end());
-  if (!NeedsWideFunctions(lanes.target(), scalar)) return EmitCall(lanes, function, arguments);
+  if (!NeedsWideFunctions(lanes.target(), scalar)) return EmitOfAllMagnitudes(lanes, function, std::move(arguments));
   for (llvm::Value*& argument : arguments) argument = lanes.ir().CreateFPExt(argument, lanes.Register(F64));
   return lanes.ir().CreateFPTrunc(EmitCall(lanes, function, arguments), lanes.Register(F32));
 }
