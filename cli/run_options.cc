@@ -99,9 +99,9 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
                   "What the engine cpu does with denormal numbers in compiled loops (default: flush, as XLA does)")
       ->OneOf({"flush", "keep"});
   verb->AddOption("--target", &options->target,
-                  "The processors that the engine cpu makes code for: all that have the instructions of this level of "
-                  "x86-64 (AVX2 and FMA are x86-64-v3, AVX-512 is x86-64-v4). This processor must run it (default: "
-                  "this processor, with all its instructions)")
+                  "The processors that the engine cpu makes code for: all with SSE4.2 (x86-64-v2), with AVX2 and FMA "
+                  "(x86-64-v3) or with AVX-512 (x86-64-v4); this one must be among them (default: this one, with all "
+                  "its instructions)")
       ->OneOf({"x86-64-v2", "x86-64-v3", "x86-64-v4"});
   verb->AddOption(
           "--excess-precision", &options->excess_precision,

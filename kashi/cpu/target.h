@@ -4,12 +4,12 @@
 //   KASHI_ASSIGN_OR_RETURN(const Target target, Target::Host());               this processor, with all that it has
 //   KASHI_ASSIGN_OR_RETURN(const Target older, Target::ForLevel("x86-64-v3"))  a level of the x86-64 ABI
 //
-//   level        instructions      vectors   functions of f32                   others, of SLEEF
-//   x86-64-v2    SSE4.2            128 bits  SLEEF's                            SSE4
-//   x86-64-v3    AVX2, FMA, F16C   256 bits  those of codegen/inline_math.h     AVX2
-//   x86-64-v4    AVX-512           512 bits  those of codegen/inline_math.h     AVX-512F
+//   level        instructions      vectors   functions of f32                      others, of SLEEF
+//   x86-64-v2    SSE4.2            128 bits  those of f64, rounded                 SSE4
+//   x86-64-v3    AVX2, FMA, F16C   256 bits  codegen/inline_math.h, where it has   AVX2
+//   x86-64-v4    AVX-512           512 bits  one                                   AVX-512F
 //
-// Programs for one target give the same bits on each processor that runs it. Those for two targets may differ as far as
+// Code for one target gives the same bits on each processor that runs it. Code for two targets may differ as far as
 // docs/fidelity.md allows: without FMA a product that is added is rounded.
 //
 // Not part of it: the rules of numbers (NumberOptions), which hold for each target, and the number of threads, which
