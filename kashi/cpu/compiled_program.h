@@ -26,7 +26,7 @@ struct NativeLoop;
 class CompiledProgram : public EngineProgram, public CompiledSteps {
  public:
   // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each fusion that
-  // has no equal. UNIMPLEMENTED if this processor is too old, the errors of Target::ForLevel for CompileOptions::target.
+  // has no equal. UNIMPLEMENTED if this processor is too old; the errors of Target::ForLevel.
   static absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const HloModule& module,
                                                                   const CompileOptions& options = {},
                                                                   absl::Span<const CompiledObject> known = {});

@@ -43,8 +43,7 @@ absl::Status ToStatus(llvm::Error error) {
 // LLVM instructions, before it optimises, that are worth a module: some 20 ms. Each module costs some 0.3 ms.
 constexpr unsigned kInstructionsOfModule = 2000;
 
-// LLVM's JIT of this process, which only links. There is one, made when first needed, never freed: to make it takes some
-// 5 ms.
+// LLVM's JIT, which only links. One per process, made when first needed, never freed: to make it takes some 5 ms.
 class Linker {
  public:
   static absl::StatusOr<Linker*> Get() {

@@ -62,8 +62,8 @@ class Program {
   // The program as bytes, for Deserialize: in another process, or later. FAILED_PRECONDITION unless
   // CompileOptions::keep_code was set.
   absl::StatusOr<std::string> Serialize() const;
-  // A program of such bytes, by the engine, the target and the rules of numbers that it had. Object code in them is used
-  // if it is what this version would make for this target, which may be this processor; the rest is compiled again.
+  // A program of such bytes, by the engine, the target and the rules of numbers that it had. Object code in them is
+  // used if it is what this version would make for the target, which may be this processor; the rest is compiled again.
   // `options`: limits, keep_stages, keep_code. INVALID_ARGUMENT for bytes that are cut or changed, FAILED_PRECONDITION
   // for those of another version, and for a target that this processor cannot run.
   //

@@ -471,6 +471,9 @@ void BindCompile(nb::module_& m) {
         CompileOptions options;
         options.engine = EngineOfArgument(engine);
         if (!target.is_none()) options.target = TextOfArgument(target, "`target` is 'x86-64-v3', say, or None");
+        if (!options.target.empty() && options.engine == "evaluator") {
+          ThrowValueError("`target` is for machine code: the evaluator makes none");
+        }
         options.keep_code = keep_code;
         const ModuleRef& ref = ModuleOfArgument(module, "compile");
         return std::make_unique<CallableProgram>(*ref.state->module, options, custom_calls).release();

@@ -26,8 +26,8 @@
 KASHI_SLEEF_FUNCTIONS(KASHI_DECLARE);
 #undef KASHI_DECLARE
 
-// The compiler's own functions for f16, which LLVM calls where the processor has no instructions for it. Only named, too:
-// f16 is no type of C++17.
+// Functions of the compiler for f16, which LLVM calls where the processor has no instructions for it. They are only
+// named, too: f16 is no type of C++17.
 extern "C" void KashiHalfToSingle() __asm__("__extendhfsf2");
 extern "C" void KashiSingleToHalf() __asm__("__truncsfhf2");
 
@@ -78,9 +78,9 @@ bool HasInlineFunctions(const Target& target, const llvm::Type* scalar) {
   return scalar->isFloatTy() && target.has_fma();
 }
 
-// Without FMA, SLEEF's functions of f32 keep the rest of a product in a second number. Where denormal numbers count as 0
-// it is lost: the sine of 2e-38 and the tangent of 2e27 have 4 right digits. No such rest of a number of f32 is denormal
-// in f64.
+// Without FMA, SLEEF's functions of f32 keep the rest of a product in a second number. It is lost where denormal
+// numbers count as 0: the sine of 2e-38 and the tangent of 2e27 have 4 right digits. In f64 no such rest of a number of
+// f32 is denormal.
 bool NeedsWideFunctions(const Target& target, const llvm::Type* scalar) {
   return scalar->isFloatTy() && !target.has_fma();
 }
