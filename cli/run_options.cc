@@ -98,6 +98,11 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--denormals", &options->denormals,
                   "What the engine cpu does with denormal numbers in compiled loops (default: flush, as XLA does)")
       ->OneOf({"flush", "keep"});
+  verb->AddOption("--target", &options->target,
+                  "The processors that the engine cpu makes code for: all with SSE4.2 (x86-64-v2), with AVX2 and FMA "
+                  "(x86-64-v3) or with AVX-512 (x86-64-v4); this one must be among them (default: this one, with all "
+                  "its instructions)")
+      ->OneOf({"x86-64-v2", "x86-64-v3", "x86-64-v4"});
   verb->AddOption(
           "--excess-precision", &options->excess_precision,
           "Whether to keep bits that the type of a result has no place for, where XLA does (default: on): of a bf16 "
@@ -157,7 +162,7 @@ std::vector<HelpSection> RunSections() {
        {}},
       {"Rule of --engine auto",
        "",
-       {{"cpu", "With --check, --denormals and --dump-dir, and for all programs but these:"},
+       {{"cpu", "With --check, --denormals, --dump-dir and --target, and for all programs but these:"},
         {"evaluator",
          "With --check-nan, --until and --trace, which need every value; for programs that it finishes before they "
          "would be compiled, which takes some 5 ms, and 0.3 ms an instruction "
@@ -256,7 +261,7 @@ bool NeedsEvaluator(const RunOptions& options) {
 }
 
 bool NeedsCompiledEngine(const RunOptions& options) {
-  return options.check || !options.dump_dir.empty() || !options.denormals.empty();
+  return options.check || !options.dump_dir.empty() || !options.denormals.empty() || !options.target.empty();
 }
 
 CompileOptions CompileOptionsOf(const RunOptions& options, int64_t devices, const WorkLimits& limits) {
@@ -265,6 +270,7 @@ CompileOptions CompileOptionsOf(const RunOptions& options, int64_t devices, cons
   if (options.engine == "auto" && NeedsCompiledEngine(options)) compile.engine = "cpu";
   if (options.engine == "auto" && NeedsEvaluator(options)) compile.engine = "evaluator";
   compile.runs = SaturatingMultiply(options.repeat, devices);
+  compile.target = options.target;
   compile.numbers.flush_denormals = options.denormals != "keep";
   compile.numbers.excess_precision = options.excess_precision != "off";
   compile.limits = limits;
@@ -280,7 +286,7 @@ std::string RunUsageError(const RunOptions& options) {
   const bool compiles = options.engine == "cpu" || NeedsCompiledEngine(options);
   if (compiles && watches) return "--trace, --until and --check-nan need --engine evaluator, which sees every value";
   if (compiles && options.engine == "evaluator") {
-    return "--check, --dump-dir and --denormals need --engine cpu";
+    return "--check, --dump-dir, --denormals and --target need --engine cpu";
   }
   const bool measures = options.profile || !options.profile_trace.empty();
   if (measures && watches) {

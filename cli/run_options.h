@@ -23,6 +23,7 @@ struct RunOptions {
   std::string engine = "auto";  // auto, cpu or evaluator
   std::string dump_dir;
   std::string denormals;  // flush or keep; "": not given
+  std::string target;     // a level of x86-64; "": not given
   std::string excess_precision = "on";
   std::vector<std::string> expect;
   std::string expect_devices;

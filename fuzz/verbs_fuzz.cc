@@ -102,6 +102,7 @@ constexpr const char* kLines[] = {
     "cost --partition --json {a}",
     "convert --to mlir {a}",
     "convert --to mlir --json --no-metadata {a} {b}",
+    "run {limits} --target x86-64-v2 {a}",
 };
 constexpr absl::string_view kLimits = "--memory-limit 16M --max-work 1000000 --max-iterations 100 --timeout 2";
 constexpr absl::string_view kSeparator = "\n====\n";

@@ -148,7 +148,8 @@ class RunTest(FolderTest):
         self.write(m_hlo="ENTRY e { ROOT x = f32[2] parameter(0) }")
         evaluator = ["--engine", "evaluator"]
         for options in (["--engine", "cpu", "--check-nan"], ["--denormals", "keep", "--until", "x"],
-                        [*evaluator, "--denormals", "flush"], [*evaluator, "--dump-dir", "d"], [*evaluator, "--check"]):
+                        [*evaluator, "--denormals", "flush"], [*evaluator, "--dump-dir", "d"], [*evaluator, "--check"],
+                        [*evaluator, "--target", "x86-64-v2"]):
             self.assertIn("--engine", self.kashi("run", "m.hlo", *options, status=2))
 
     def engine_of(self, *arguments):
@@ -165,7 +166,8 @@ class RunTest(FolderTest):
         self.assertEqual(self.engine_of(), "evaluator")
         self.assertEqual(self.engine_of("--engine", "cpu"), "cpu")
         self.assertEqual(self.engine_of("--repeat", "100000", "--timeout", "1"), "cpu")
-        for options in (["--denormals", "flush"], ["--dump-dir", "stages"], ["--check"]):
+        for options in (["--denormals", "flush"], ["--dump-dir", "stages"], ["--check"],
+                        ["--target", "x86-64-v2"]):
             self.assertEqual(self.engine_of(*options), "cpu")
         self.assertEqual(self.engine_of("--excess-precision", "off"), "evaluator")
 

@@ -16,6 +16,7 @@
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
 #include "kashi/cpu/native_loop_step.h"
+#include "kashi/cpu/target.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/passes/fuse.h"
@@ -51,6 +52,10 @@ class KernelTable {
   absl::flat_hash_map<size_t, std::vector<size_t>> by_hash_;
   std::vector<Entry> entries_;
 };
+
+absl::StatusOr<Target> TargetOf(const CompileOptions& options) {
+  return options.target.empty() ? Target::Host() : Target::ForLevel(options.target);
+}
 
 bool AnyInstruction(const HloModule& module, absl::FunctionRef<bool(const HloInstruction&)> is_meant) {
   for (const HloComputation* computation : module.computations()) {
@@ -91,7 +96,7 @@ void CompiledProgram::KeepStage(const CompileOptions& options, const std::string
 absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const HloModule& module,
                                                                           const CompileOptions& options,
                                                                           absl::Span<const CompiledObject> known) {
-  if (!JitModule::IsSupported()) return absl::UnimplementedError("the compiled engine needs a processor with SSE 4.1");
+  KASHI_ASSIGN_OR_RETURN(const Target target, TargetOf(options));
   if (AnyInstruction(module, IsExpectation)) {  // the engine runs only what a result needs, and checks have none
     return absl::UnimplementedError(
         "the compiled engine has no custom calls check.expect_* and interpreter.run_parallel: the evaluator has them");
@@ -105,7 +110,7 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(const 
     return status.ok() ? status : WithMessage(status, absl::StrCat(status.message(), ", before it was compiled"));
   };
   KASHI_RETURN_IF_ERROR(program->RunPasses(options, check_stopped));
-  KASHI_RETURN_IF_ERROR(program->Emit(options, known, check_stopped));
+  KASHI_RETURN_IF_ERROR(program->Emit(target, options, known, check_stopped));
   program->AddEvaluatorSteps(options.numbers);
   KASHI_RETURN_IF_ERROR(program->MakeThunks(options, check_stopped));
   return program;
@@ -150,10 +155,11 @@ absl::Span<const CompiledObject> CompiledProgram::objects() const {
 }
 int64_t CompiledProgram::reused_object_count() const { return code_ == nullptr ? 0 : code_->reused_object_count(); }
 
-absl::Status CompiledProgram::Emit(const CompileOptions& options, absl::Span<const CompiledObject> known,
-                                   StopFunction check_stopped) {
+absl::Status CompiledProgram::Emit(const Target& target, const CompileOptions& options,
+                                   absl::Span<const CompiledObject> known, StopFunction check_stopped) {
   const JitOptions jit_options = {MathAddresses(), options.keep_stages, options.keep_code, known};
-  KASHI_ASSIGN_OR_RETURN(JitCompiler compiler, JitCompiler::Create(module_->name(), jit_options, check_stopped));
+  KASHI_ASSIGN_OR_RETURN(JitCompiler compiler,
+                         JitCompiler::Create(module_->name(), target, jit_options, check_stopped));
   KASHI_ASSIGN_OR_RETURN(const LoopTable loops, EmitNativeLoops(options.numbers, compiler));
   const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
   KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,

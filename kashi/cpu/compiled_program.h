@@ -20,13 +20,14 @@ namespace kashi::internal {
 
 class JitCode;
 class JitCompiler;
+class Target;
 class ThunkProgram;
 struct NativeLoop;
 
 class CompiledProgram : public EngineProgram, public CompiledSteps {
  public:
   // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each fusion that
-  // has no equal. UNIMPLEMENTED if this processor is too old.
+  // has no equal. UNIMPLEMENTED if this processor is too old; the errors of Target::ForLevel.
   static absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const HloModule& module,
                                                                   const CompileOptions& options = {},
                                                                   absl::Span<const CompiledObject> known = {});
@@ -57,7 +58,8 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   CompiledProgram() = default;
   absl::Status RunPasses(const CompileOptions& options, StopFunction check_stopped);
   // The machine code.
-  absl::Status Emit(const CompileOptions& options, absl::Span<const CompiledObject> known, StopFunction check_stopped);
+  absl::Status Emit(const Target& target, const CompileOptions& options, absl::Span<const CompiledObject> known,
+                    StopFunction check_stopped);
   // The outermost loops that can be native functions.
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);

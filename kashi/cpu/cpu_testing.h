@@ -5,15 +5,18 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/cpu/compiled_program.h"
+#include "kashi/cpu/target.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/evaluator/literal_run.h"
@@ -97,11 +100,35 @@ inline void ExpectAsEvaluator(absl::string_view text, const std::vector<Literal>
     EXPECT_EQ(made, kernels);
   }
 }
-inline void ExpectAsEvaluator(absl::string_view text, ErrorSpec error = ErrorSpec(1e-5, 1e-5), int64_t kernels = -1) {
+inline void ExpectAsEvaluator(absl::string_view text, ErrorSpec error = ErrorSpec(1e-5, 1e-5), int64_t kernels = -1,
+                              const CompileOptions& options = {}) {
   const auto module = ReadVerified(text);
   ASSERT_TRUE(module.ok()) << module.status() << "\n" << text;
-  ExpectAsEvaluator(text, RandomArguments(**module), error, kernels);
+  ExpectAsEvaluator(text, RandomArguments(**module), error, kernels, options);
 }
+
+// Skips a test on a target that this processor cannot run. "": this processor.
+#define KASHI_SKIP_UNLESS_THIS_RUNS(target)                                                              \
+  do {                                                                                                   \
+    if (!absl::string_view(target).empty()) {                                                            \
+      if (const absl::Status runs = Target::ForLevel(target).status(); !runs.ok()) GTEST_SKIP() << runs; \
+    }                                                                                                    \
+  } while (false)
+
+// `x86_64_v3`, or `host`, for names of tests.
+inline std::string NameOfTarget(absl::string_view target) {
+  return target.empty() ? "host" : absl::StrReplaceAll(target, {{"-", "_"}});
+}
+
+// For each level of x86-64. Those that this processor cannot run are skipped.
+class LevelTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    KASHI_SKIP_UNLESS_THIS_RUNS(GetParam());
+    options.target = GetParam();
+  }
+  CompileOptions options;
+};
 
 }  // namespace kashi::internal
 

@@ -19,6 +19,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -42,41 +43,41 @@ absl::Status ToStatus(llvm::Error error) {
 // LLVM instructions, before it optimises, that are worth a module: some 20 ms. Each module costs some 0.3 ms.
 constexpr unsigned kInstructionsOfModule = 2000;
 
-// LLVM for this machine; its JIT only links. One per process, made when first needed, never freed: to make it takes
-// some 5 ms.
-class Machine {
+// LLVM's JIT, which only links. One per process, made when first needed, never freed: to make it takes some 5 ms.
+class Linker {
  public:
-  static absl::StatusOr<Machine*> Get() {
-    static auto& machine = *new absl::StatusOr<Machine*>(Make());
-    return machine;
+  static absl::StatusOr<Linker*> Get() {
+    static auto& linker = *new absl::StatusOr<Linker*>(Make());
+    return linker;
   }
 
-  llvm::orc::LLJIT& jit() { return *jit_; }
+  llvm::orc::LLJIT& jit() const { return *jit_; }
   const llvm::Triple& triple() const { return builder_.getTargetTriple(); }
-  // One for each compiler: several threads may compile at once, and LLVM's is for one.
-  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTarget() const {
+  // LLVM's compiler for a target. One for each JitCompiler: several threads may compile at once, and LLVM's is for one.
+  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const Target& target) const {
     llvm::orc::JITTargetMachineBuilder builder = builder_;
-    llvm::Expected<std::unique_ptr<llvm::TargetMachine>> target = builder.createTargetMachine();
-    if (!target) return ToStatus(target.takeError());
-    return std::move(*target);
+    builder.setCPU(target.processor());
+    builder.getFeatures() = llvm::SubtargetFeatures(target.features());
+    llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = builder.createTargetMachine();
+    if (!machine) return ToStatus(machine.takeError());
+    return std::move(*machine);
   }
 
  private:
-  explicit Machine(llvm::orc::JITTargetMachineBuilder builder) : builder_(std::move(builder)) {}
+  explicit Linker(llvm::orc::JITTargetMachineBuilder builder) : builder_(std::move(builder)) {}
 
-  static absl::StatusOr<Machine*> Make() {
+  static absl::StatusOr<Linker*> Make() {
     if (llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter()) {
       return absl::UnimplementedError("this LLVM makes no code for this processor");
     }
-    llvm::Expected<llvm::orc::JITTargetMachineBuilder> host = llvm::orc::JITTargetMachineBuilder::detectHost();
-    if (!host) return ToStatus(host.takeError());
-    host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-    auto machine = std::unique_ptr<Machine>(new Machine(*host));
+    llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(llvm::sys::getProcessTriple())};
+    builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+    auto linker = std::unique_ptr<Linker>(new Linker(builder));
     llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit =
-        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
+        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create();
     if (!jit) return ToStatus(jit.takeError());
-    machine->jit_ = std::move(*jit);
-    return machine.release();
+    linker->jit_ = std::move(*jit);
+    return linker.release();
   }
 
   llvm::orc::JITTargetMachineBuilder builder_;
@@ -84,8 +85,8 @@ class Machine {
 };
 
 // Otherwise LLVM may prefer vectors of 256 bits, and pass those of 512 bits in two halves, unlike SLEEF.
-void AllowWidestVectors(llvm::Module& module) {
-  const std::string bits = absl::StrCat(JitModule::VectorBits());
+void AllowWidestVectors(llvm::Module& module, const Target& target) {
+  const std::string bits = absl::StrCat(target.vector_bits());
   for (llvm::Function& function : module) {
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
@@ -122,9 +123,8 @@ void CompareHalvesAsFloats(llvm::Function& function) {
 
 // What is left for LLVM after an emitter that makes vectors in SSA form: the same address computed twice, invariants of
 // inner loops, and operations on constants.
-absl::Status Optimise(llvm::Module& module, llvm::TargetMachine& target, StopFunction check_stopped) {
-  AllowWidestVectors(module);
-  llvm::PassBuilder passes(&target);
+absl::Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, StopFunction check_stopped) {
+  llvm::PassBuilder passes(&machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager calls;
@@ -149,12 +149,12 @@ absl::Status Optimise(llvm::Module& module, llvm::TargetMachine& target, StopFun
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> AssemblyOf(const llvm::Module& module, llvm::TargetMachine& target) {
+absl::StatusOr<std::string> AssemblyOf(const llvm::Module& module, llvm::TargetMachine& machine) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
     return absl::InternalError("LLVM prints no assembly for this processor");
   }
   passes.run(*copy);
@@ -163,37 +163,26 @@ absl::StatusOr<std::string> AssemblyOf(const llvm::Module& module, llvm::TargetM
 
 }  // namespace
 
-JitModule::JitModule(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module)
-    : context_(std::move(context)), module_(std::move(module)) {}
+JitModule::JitModule(const Target& target, std::unique_ptr<llvm::LLVMContext> context,
+                     std::unique_ptr<llvm::Module> module)
+    : target_(target), context_(std::move(context)), module_(std::move(module)) {}
 JitModule::JitModule(JitModule&&) noexcept = default;
 JitModule& JitModule::operator=(JitModule&& other) noexcept {
+  target_ = std::move(other.target_);
   module_ = std::move(other.module_);  // before the context that it lives in
   context_ = std::move(other.context_);
   return *this;
 }
 JitModule::~JitModule() = default;
 
-absl::StatusOr<JitModule> JitModule::Create(const std::string& name) {
-  absl::StatusOr<Machine*> machine = Machine::Get();
-  if (!machine.ok()) return machine.status();
+absl::StatusOr<JitModule> JitModule::Create(const std::string& name, const Target& target) {
+  KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = std::make_unique<llvm::Module>(name, *context);
-  module->setDataLayout((*machine)->jit().getDataLayout());
-  module->setTargetTriple((*machine)->triple().str());
-  return JitModule(std::move(context), std::move(module));
+  module->setDataLayout(linker->jit().getDataLayout());
+  module->setTargetTriple(linker->triple().str());
+  return JitModule(target, std::move(context), std::move(module));
 }
-
-int JitModule::VectorBits() {
-  static const int bits = [] {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 128;
-    const bool has_fast_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                                 __builtin_cpu_supports("avx512bf16");
-    return has_fast_avx512 ? 512 : 256;
-  }();
-  return bits;
-}
-bool JitModule::IsSupported() { return __builtin_cpu_supports("sse4.1"); }
 
 std::string JitModule::ToString() const {
   std::string text;
@@ -238,10 +227,11 @@ class JitCode::Library {
 absl::StatusOr<std::unique_ptr<JitCode::Library>> JitCode::Library::Create(
     const absl::flat_hash_map<std::string, const void*>& functions) {
   static std::atomic<int64_t> count{0};
-  KASHI_ASSIGN_OR_RETURN(Machine* const machine, Machine::Get());
-  llvm::orc::LLJIT& jit = machine->jit();
+  KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
+  llvm::orc::LLJIT& jit = linker->jit();
   llvm::Expected<llvm::orc::JITDylib&> library = jit.createJITDylib(absl::StrCat("kashi-", count.fetch_add(1)));
   if (!library) return ToStatus(library.takeError());
+  library->setLinkOrder({});  // not the process, whose functions differ from build to build
   std::unique_ptr<Library> made(new Library(jit, *library));
   llvm::orc::SymbolMap symbols;
   for (const auto& [name, address] : functions) {
@@ -285,15 +275,16 @@ JitCompiler::JitCompiler(std::string name, JitOptions options, StopFunction chec
 JitCompiler::JitCompiler(JitCompiler&&) noexcept = default;
 JitCompiler::~JitCompiler() = default;
 
-absl::StatusOr<JitCompiler> JitCompiler::Create(std::string name, JitOptions options, StopFunction check_stopped) {
-  KASHI_ASSIGN_OR_RETURN(JitModule module, JitModule::Create(name));
+absl::StatusOr<JitCompiler> JitCompiler::Create(std::string name, const Target& target, JitOptions options,
+                                                StopFunction check_stopped) {
+  KASHI_ASSIGN_OR_RETURN(JitModule module, JitModule::Create(name, target));
   return JitCompiler(std::move(name), std::move(options), check_stopped, std::move(module));
 }
 
 absl::Status JitCompiler::CompileModule() {
   if (code_ == nullptr) {
-    KASHI_ASSIGN_OR_RETURN(Machine* const machine, Machine::Get());
-    KASHI_ASSIGN_OR_RETURN(target_, machine->MakeTarget());
+    KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
+    KASHI_ASSIGN_OR_RETURN(machine_, linker->MakeMachine(module_->target()));
     KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode::Library> library, JitCode::Library::Create(options_.functions));
     code_.reset(new JitCode(std::move(library)));
   }
@@ -320,8 +311,9 @@ absl::Status JitCompiler::CompileModule() {
 
 Fingerprint JitCompiler::KeyOfModule() const {
   FingerprintBuilder builder;
-  builder.Append(absl::StrCat(LLVM_VERSION_STRING, "\n", target_->getTargetCPU().str(), "\n",
-                              target_->getTargetFeatureString().str(), "\n", JitModule::VectorBits(), "\n"));
+  const Target& target = module_->target();
+  builder.Append(absl::StrCat(LLVM_VERSION_STRING, "\n", target.processor(), "\n", target.features(), "\n",
+                              target.vector_bits(), "\n"));
   builder.Append(module_->ToString());
   return builder.Finish();
 }
@@ -332,12 +324,13 @@ const CompiledObject* JitCompiler::FindKnown(const Fingerprint& key) const {
 }
 
 absl::StatusOr<std::string> JitCompiler::CompileObject() {
-  KASHI_RETURN_IF_ERROR(Optimise(module_->module(), *target_, check_stopped_));
+  AllowWidestVectors(module_->module(), module_->target());
+  KASHI_RETURN_IF_ERROR(Optimise(module_->module(), *machine_, check_stopped_));
   if (options_.keep_text) {
-    KASHI_ASSIGN_OR_RETURN(const std::string assembly, AssemblyOf(module_->module(), *target_));
+    KASHI_ASSIGN_OR_RETURN(const std::string assembly, AssemblyOf(module_->module(), *machine_));
     absl::StrAppend(&code_->assembly_, assembly);
   }
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> object = llvm::orc::SimpleCompiler(*target_)(module_->module());
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> object = llvm::orc::SimpleCompiler(*machine_)(module_->module());
   if (!object) return ToStatus(object.takeError());
   return (*object)->getBuffer().str();
 }
@@ -345,7 +338,7 @@ absl::StatusOr<std::string> JitCompiler::CompileObject() {
 absl::Status JitCompiler::CompileIfLarge() {
   if (module_->module().getInstructionCount() < kInstructionsOfModule) return check_stopped_();
   KASHI_RETURN_IF_ERROR(CompileModule());
-  KASHI_ASSIGN_OR_RETURN(*module_, JitModule::Create(name_));
+  KASHI_ASSIGN_OR_RETURN(*module_, JitModule::Create(name_, module_->target()));
   return absl::OkStatus();
 }
 

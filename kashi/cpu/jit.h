@@ -1,6 +1,6 @@
 // LLVM as the rest of the room sees it: LLVM modules in, functions in memory out.
 //
-//   KASHI_ASSIGN_OR_RETURN(JitCompiler compiler, JitCompiler::Create("name", options));
+//   KASHI_ASSIGN_OR_RETURN(JitCompiler compiler, JitCompiler::Create("name", target, options, check_stopped));
 //   for …: emit a function into compiler.module(), then
 //     KASHI_RETURN_IF_ERROR(compiler.CompileIfLarge());
 //   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code, std::move(compiler).Finish());
@@ -24,6 +24,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/fingerprint.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/cpu/target.h"
 #include "kashi/engine/engine.h"
 
 namespace llvm {
@@ -35,28 +36,26 @@ class TargetMachine;
 
 namespace kashi::internal {
 
-// A module under construction, for the processor of this machine.
+// A module under construction.
 class JitModule {
  public:
-  static absl::StatusOr<JitModule> Create(const std::string& name);
+  static absl::StatusOr<JitModule> Create(const std::string& name, const Target& target);
   JitModule(JitModule&&) noexcept;
   JitModule& operator=(JitModule&&) noexcept;
   ~JitModule();
 
   llvm::LLVMContext& context() { return *context_; }
   llvm::Module& module() { return *module_; }
-  // Bits of the vectors that code on this processor uses: 512 with AVX-512 where it does not lower the clock (the
-  // processors that multiply bf16), 256 with AVX2 and FMA, otherwise 128.
-  static int VectorBits();
-  // Whether it can run our code at all: it has SSE 4.1.
-  static bool IsSupported();
+  // What its code is for.
+  const Target& target() const { return target_; }
   // LLVM IR as text.
   std::string ToString() const;
 
  private:
   friend class JitCompiler;
-  JitModule(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module);
+  JitModule(const Target& target, std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module);
 
+  Target target_;
   std::unique_ptr<llvm::LLVMContext> context_;  // before module_, which lives in it
   std::unique_ptr<llvm::Module> module_;
 };
@@ -67,7 +66,8 @@ void EraseFunction(llvm::Function& function);
 absl::Status VerifyOrErase(llvm::Function& function);
 
 struct JitOptions {
-  // Called functions that are not in the module: name -> address. They must outlive the code.
+  // Called functions that are not in the module: name -> address. They must outlive the code. It can call no others of
+  // this process.
   absl::flat_hash_map<std::string, const void*> functions;
   // Also keep LLVM IR and assembly as text.
   bool keep_text = false;
@@ -118,7 +118,8 @@ class JitCompiler {
  public:
   // check_stopped: called between functions; if it is an error, the compiler ends with it. It must outlive the
   // compiler.
-  static absl::StatusOr<JitCompiler> Create(std::string name, JitOptions options, StopFunction check_stopped);
+  static absl::StatusOr<JitCompiler> Create(std::string name, const Target& target, JitOptions options,
+                                            StopFunction check_stopped);
   JitCompiler(JitCompiler&&) noexcept;
   ~JitCompiler();
 
@@ -143,7 +144,7 @@ class JitCompiler {
   JitOptions options_;
   StopFunction check_stopped_;
   std::unique_ptr<JitModule> module_;
-  std::unique_ptr<llvm::TargetMachine> target_;  // these two from the first module on
+  std::unique_ptr<llvm::TargetMachine> machine_;  // these two from the first module on
   std::unique_ptr<JitCode> code_;
 };
 

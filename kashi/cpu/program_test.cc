@@ -1,4 +1,5 @@
 #include "kashi/engine/program.h"
+#include "kashi/engine/serialized_program.h"
 
 #include <atomic>
 #include <cstdint>
@@ -223,6 +224,49 @@ TEST(SerializedProgramTest, ObjectCodeIsTakenFromTheBytes) {
   EXPECT_EQ(other->reused_object_count(), 0);
   const std::vector<Literal> arguments = RandomArguments(*module);
   EXPECT_EQ(RunProgram(*again, arguments).value(), RunProgram(*compiled, arguments).value());
+}
+
+class SerializedProgramOnLevelTest : public LevelTest {};
+
+TEST_P(SerializedProgramOnLevelTest, ObjectCodeIsOfOneTarget) {
+  const auto module = ReadVerified(kOfManyParts).value();
+  options.keep_code = true;
+  const auto compiled = CompiledProgram::Compile(*module, options).value();
+  ASSERT_GE(compiled->objects().size(), 1);
+  const auto again = CompiledProgram::Compile(*module, options, compiled->objects()).value();
+  EXPECT_EQ(again->reused_object_count(), compiled->objects().size());
+  for (const std::string& other : Target::Levels()) {
+    if (other == GetParam() || !Target::ForLevel(other).ok()) continue;
+    options.target = other;
+    EXPECT_EQ(CompiledProgram::Compile(*module, options, compiled->objects()).value()->reused_object_count(), 0);
+  }
+  options.target = "";
+  EXPECT_EQ(CompiledProgram::Compile(*module, options, compiled->objects()).value()->reused_object_count(), 0);
+}
+
+TEST_P(SerializedProgramOnLevelTest, KeepsTheTarget) {
+  options.engine = "cpu";
+  options.keep_code = true;
+  const auto module = ReadVerified(kOfManyParts).value();
+  const std::string bytes = Program::Compile(*module, options).value()->Serialize().value();
+  options.target = "";
+  EXPECT_EQ(Program::Deserialize(bytes, options).value()->Serialize().value(), bytes);
+  SerializedProgram changed = ReadProgram(bytes).value();
+  EXPECT_EQ(changed.target, GetParam());
+  changed.target = "x86-64-v9";
+  EXPECT_EQ(Program::Deserialize(WriteProgram(changed), options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, SerializedProgramOnLevelTest, testing::ValuesIn(Target::Levels()),
+                         [](const auto& info) { return NameOfTarget(info.param); });
+
+// The evaluator does not take the place of an engine that has no such target: no code would be for it.
+TEST(ProgramTest, RefusesAnUnknownTarget) {
+  CompileOptions options;
+  options.target = "x86-64-v9";
+  const absl::Status status = Program::Compile(*ReadVerified(kSmall).value(), options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(absl::StrContains(status.message(), "no target has the name `x86-64-v9`")) << status;
 }
 
 TEST(SerializedProgramTest, RunsAsBefore) {

@@ -17,5 +17,18 @@ TEST(RandomProgramsTest, GiveWhatTheEvaluatorGives) {
   }
 }
 
+class RandomProgramsOnLevelTest : public LevelTest {};
+
+TEST_P(RandomProgramsOnLevelTest, GiveWhatTheEvaluatorGives) {
+  for (uint32_t seed = 400; seed < 420; seed += kShare) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    ExpectAsEvaluator(RandomProgram(seed).Write(), ErrorSpec(1e-4, 1e-4), /*kernels=*/-1, options);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, RandomProgramsOnLevelTest, testing::ValuesIn(Target::Levels()),
+                         [](const auto& info) { return NameOfTarget(info.param); });
+
 }  // namespace
 }  // namespace kashi::internal

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "kashi/cpu/cpu_testing.h"
-#include "kashi/cpu/jit.h"
+#include "kashi/cpu/target.h"
 #include "kashi/evaluator/stored_programs_testing.h"
 #include "kashi/literal/literal_util.h"
 
@@ -130,8 +130,10 @@ TEST(RoundingTest, SumsOfBf16AreRoundedOnce) {
   EXPECT_EQ(RunCompiled(*module, arguments, WithExcessPrecision(true)).value(), LiteralUtil::CreateR0<float>(-258));
 }
 
+class RoundingOnLevelTest : public LevelTest {};
+
 // (1 + 2^-12)^2 has a bit at 2^-24, which f32 rounds off.
-TEST(RoundingTest, FusesProductsIntoSums) {
+TEST_P(RoundingOnLevelTest, FusesProductsIntoSums) {
   const auto module = ReadVerified(
                           "ENTRY e { x = f32[1] parameter(0) y = f32[1] parameter(1) p = f32[1] multiply(x, x) ROOT r "
                           "= f32[1] subtract(p, y) }")
@@ -140,11 +142,31 @@ TEST(RoundingTest, FusesProductsIntoSums) {
   std::vector<Literal> arguments;
   arguments.push_back(LiteralUtil::CreateR1<float>({x}));
   arguments.push_back(LiteralUtil::CreateR1<float>({rounded}));
-  EXPECT_EQ(RunCompiled(*module, arguments, WithExcessPrecision(false)).value(), LiteralUtil::CreateR1<float>({0}));
-  const bool has_fma = JitModule::VectorBits() >= 256;
-  EXPECT_EQ(RunCompiled(*module, arguments, WithExcessPrecision(true)).value(),
-            LiteralUtil::CreateR1<float>({has_fma ? 0x1p-24f : 0}));
+  const bool has_fma = GetParam() != "x86-64-v2";
+  EXPECT_EQ(RunCompiled(*module, arguments, options).value(), LiteralUtil::CreateR1<float>({has_fma ? 0x1p-24f : 0}));
+  options.numbers.excess_precision = false;
+  EXPECT_EQ(RunCompiled(*module, arguments, options).value(), LiteralUtil::CreateR1<float>({0}));
 }
+
+INSTANTIATE_TEST_SUITE_P(Levels, RoundingOnLevelTest, testing::ValuesIn(Target::Levels()),
+                         [](const auto& info) { return NameOfTarget(info.param); });
+
+class HalvesOnLevelTest : public LevelTest {};
+
+// All numbers of f16 as f32, and f32 around all of them as f16: without F16C, functions convert them.
+TEST_P(HalvesOnLevelTest, AreConverted) {
+  for (const bool flush_denormals : {false, true}) {
+    options.numbers.flush_denormals = flush_denormals;
+    ExpectAsEvaluator(
+        "ENTRY e { i = u16[65536] iota(), iota_dimension=0 x = f16[65536] bitcast-convert(i) w = f32[65536] convert(x) "
+        "t = f32[] constant(1.0002) b = f32[65536] broadcast(t), dimensions={} m = f32[65536] multiply(w, b) "
+        "h = f16[65536] convert(m) ROOT r = (f32[65536], f16[65536]) tuple(w, h) }",
+        {}, ErrorSpec(0, 0, /*relaxed_nans=*/true), /*kernels=*/2, options);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, HalvesOnLevelTest, testing::ValuesIn(Target::Levels()),
+                         [](const auto& info) { return NameOfTarget(info.param); });
 
 }  // namespace
 }  // namespace kashi::internal

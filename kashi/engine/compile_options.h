@@ -29,6 +29,9 @@ struct CompileOptions {
   // How often the program will run on a device: auto compares the time of all runs with the time to compile.
   int64_t runs = kManyRuns;
   NumberOptions numbers;
+  // The processors that the machine code is for: a level of the x86-64 ABI, such as "x86-64-v3" (kashi/cpu/target.h
+  // lists them), for all that have its instructions; "": this processor, with all of its own. The evaluator has none.
+  std::string target;
   // Compiling ends with DEADLINE_EXCEEDED soon after the deadline and with CANCELLED soon after it is cancelled: within
   // the time that a few kernels take. max_work is the limit of a run: auto compiles no program that is beyond it.
   WorkLimits limits;

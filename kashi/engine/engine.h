@@ -30,7 +30,7 @@ class EvaluationRun;
 using CompileStages = std::vector<std::pair<std::string, std::string>>;
 
 // Object code of a part of a program. The key is a hash of all that it was made of: the code before LLVM, the
-// processor and its features, the version of the compiler.
+// target and its features, the version of the compiler.
 struct CompiledObject {
   Fingerprint key;
   std::string code;

@@ -64,6 +64,7 @@ absl::StatusOr<const Engine*> EngineOf(const std::string& name) {
 
 struct Program::Parts {
   const Engine* engine;
+  std::string target;
   NumberOptions numbers;
   std::string text;
   std::unique_ptr<EngineProgram> program;
@@ -87,6 +88,7 @@ std::shared_ptr<const EngineProgram> WithModule(std::unique_ptr<EngineProgram> p
 
 Program::Program(Parts parts)
     : engine_(*parts.engine),
+      target_(std::move(parts.target)),
       numbers_(parts.numbers),
       text_(std::move(parts.text)),
       program_(WithModule(std::move(parts.program), std::move(parts.source))),
@@ -104,6 +106,7 @@ absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, co
   const auto compile_by = [&](const std::string& name) -> absl::StatusOr<Parts> {
     Parts parts;
     KASHI_ASSIGN_OR_RETURN(parts.engine, EngineOf(name));
+    parts.target = options.target;
     parts.numbers = options.numbers;
     if (options.keep_code) parts.text = module.ToString();
     KASHI_ASSIGN_OR_RETURN(parts.program, parts.engine->Compile(module, options, known));
@@ -137,7 +140,7 @@ absl::StatusOr<std::string> Program::Serialize() const {
     return absl::FailedPreconditionError("the program was compiled without CompileOptions::keep_code");
   }
   const absl::Span<const CompiledObject> objects = program_->objects();
-  return internal::WriteProgram({std::string(engine()), numbers_, text_, {objects.begin(), objects.end()}});
+  return internal::WriteProgram({std::string(engine()), target_, numbers_, text_, {objects.begin(), objects.end()}});
 }
 
 absl::StatusOr<std::unique_ptr<Program>> Program::Deserialize(absl::string_view bytes, const CompileOptions& options) {
@@ -145,6 +148,7 @@ absl::StatusOr<std::unique_ptr<Program>> Program::Deserialize(absl::string_view 
   KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> module, internal::ReadModule(read));
   CompileOptions of_program = options;
   of_program.engine = read.engine;
+  of_program.target = read.target;
   of_program.numbers = read.numbers;
   KASHI_ASSIGN_OR_RETURN(Parts parts, CompileParts(*module, of_program, read.objects));
   if (parts.engine->keeps_module()) parts.source = std::move(module);

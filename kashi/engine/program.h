@@ -48,8 +48,9 @@ class RunPool;
 class Program {
  public:
   // Compiles a copy of the module, which must have passed the verifier. Cost with the engine cpu: some 5 ms, and 5 ms
-  // for each kernel that has no equal. INVALID_ARGUMENT if there is no engine of the name in the options; UNIMPLEMENTED
-  // if that engine is not built in, needs another processor (cpu: x86-64 with SSE 4.1), or cannot run the module.
+  // for each kernel that has no equal. INVALID_ARGUMENT if there is no engine or target of the name in the options;
+  // UNIMPLEMENTED if that engine is not built in, needs another processor (cpu: x86-64 with SSE 4.1), or cannot run the
+  // module; FAILED_PRECONDITION if this processor cannot run the target.
   static absl::StatusOr<std::unique_ptr<Program>> Compile(const HloModule& module, const CompileOptions& options = {});
   // The evaluator runs this module, without a copy: it must not change while the program exists.
   static absl::StatusOr<std::unique_ptr<Program>> Compile(std::shared_ptr<const HloModule> module,
@@ -61,9 +62,10 @@ class Program {
   // The program as bytes, for Deserialize: in another process, or later. FAILED_PRECONDITION unless
   // CompileOptions::keep_code was set.
   absl::StatusOr<std::string> Serialize() const;
-  // A program of such bytes, by the engine and the rules of numbers that it had. Object code in them is used if it is
-  // what this version would make for this processor; the rest is compiled again. `options`: limits, keep_stages,
-  // keep_code. INVALID_ARGUMENT for bytes that are cut or changed, FAILED_PRECONDITION for those of another version.
+  // A program of such bytes, by the engine, the target and the rules of numbers that it had. Object code in them is
+  // used if it is what this version would make for the target, which may be this processor; the rest is compiled again.
+  // `options`: limits, keep_stages, keep_code. INVALID_ARGUMENT for bytes that are cut or changed, FAILED_PRECONDITION
+  // for those of another version, and for a target that this processor cannot run.
   //
   // Bytes with object code are a program of this processor: accept them only from a source whose libraries you would
   // load. A checksum finds errors, not malice.
@@ -114,6 +116,7 @@ class Program {
                                             absl::Span<const internal::CompiledObject> known);
 
   const internal::Engine& engine_;
+  const std::string target_;  // CompileOptions::target
   const NumberOptions numbers_;
   const std::string text_;  // of the module before it was compiled; only with CompileOptions::keep_code
   // With the module, if it is not the program's own. Results that are constants of it refer to it.

@@ -86,6 +86,7 @@ std::string WriteProgram(const SerializedProgram& program) {
   Writer writer;
   writer.AddPlain(absl::StrCat(kMagic, KASHI_VERSION, "\n"));
   writer.Add(program.engine);
+  writer.Add(program.target);
   writer.Add((program.numbers.flush_denormals ? kFlushDenormals : 0) |
              (program.numbers.excess_precision ? kExcessPrecision : 0));
   writer.Add(program.module);
@@ -111,6 +112,7 @@ absl::StatusOr<SerializedProgram> ReadProgram(absl::string_view bytes) {
   Reader reader(checked.substr(end + 1));
   SerializedProgram program;
   program.engine = reader.ReadText();
+  program.target = reader.ReadText();
   const uint64_t flags = reader.ReadNumber();
   program.numbers.flush_denormals = (flags & kFlushDenormals) != 0;
   program.numbers.excess_precision = (flags & kExcessPrecision) != 0;

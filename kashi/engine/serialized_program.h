@@ -1,7 +1,7 @@
 // A program as bytes.
 //
 //   "kashi program\n" version\n    text: which version of Kashi wrote it
-//   engine, flags, module          the flags are those of NumberOptions; the module is HLO text
+//   engine, target, flags, module  the flags are those of NumberOptions; the module is HLO text
 //   count, then key and code       of each object
 //   16 bytes                       the fingerprint of all bytes before
 //
@@ -23,6 +23,7 @@ namespace kashi::internal {
 
 struct SerializedProgram {
   std::string engine;
+  std::string target;  // CompileOptions::target
   NumberOptions numbers;
   std::string module;
   std::vector<CompiledObject> objects;

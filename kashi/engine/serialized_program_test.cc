@@ -27,10 +27,14 @@ std::string Serialized(const std::string& text = kProgram) {
 }
 
 TEST(SerializedProgramTest, RoundTrip) {
-  const SerializedProgram program = {
-      "cpu", {false, true}, "HloModule m", {{{1, ~uint64_t{0}}, std::string("code\0code", 9)}, {{3, 4}, ""}}};
+  const SerializedProgram program = {"cpu",
+                                     "x86-64-v3",
+                                     {false, true},
+                                     "HloModule m",
+                                     {{{1, ~uint64_t{0}}, std::string("code\0code", 9)}, {{3, 4}, ""}}};
   const SerializedProgram read = ReadProgram(WriteProgram(program)).value();
   EXPECT_EQ(read.engine, "cpu");
+  EXPECT_EQ(read.target, "x86-64-v3");
   EXPECT_FALSE(read.numbers.flush_denormals);
   EXPECT_TRUE(read.numbers.excess_precision);
   EXPECT_EQ(read.module, program.module);
@@ -97,10 +101,10 @@ TEST(SerializedProgramTest, RefusesWrongContents) {
   const absl::Status status = Program::Deserialize(with_checksum(other)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.ToString(), HasSubstr("was written by Kashi 9"));
-  EXPECT_FALSE(Program::Deserialize(WriteProgram({"evaluator", {}, "HloModule", {}})).ok());
-  EXPECT_FALSE(Program::Deserialize(WriteProgram({"gpu", {}, kProgram, {}})).ok());
+  EXPECT_FALSE(Program::Deserialize(WriteProgram({"evaluator", "", {}, "HloModule", {}})).ok());
+  EXPECT_FALSE(Program::Deserialize(WriteProgram({"gpu", "", {}, kProgram, {}})).ok());
   const std::string wrong = absl::StrReplaceAll(kProgram, {{"bf16[3] multiply", "bf16[4] multiply"}});
-  EXPECT_FALSE(Program::Deserialize(WriteProgram({"evaluator", {}, wrong, {}})).ok());
+  EXPECT_FALSE(Program::Deserialize(WriteProgram({"evaluator", "", {}, wrong, {}})).ok());
 }
 
 }  // namespace

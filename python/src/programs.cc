@@ -409,7 +409,7 @@ void BindMore(nb::class_<CallableProgram>& program) {
            ">>> profile = kashi.compile(m).profile(np.ones((64, 64), np.float32), runs=5)\n"
            ">>> [(s['opcode'], s['flops']) for s in profile['steps']]\n[('dot', 524288.0)]")
       .def("serialize", &CallableProgram::Serialize, nb::sig("def serialize(self) -> bytes"),
-           "The program as bytes, for kashi.deserialize: the module, and machine code for this processor. Needs\n"
+           "The program as bytes, for kashi.deserialize: the module, and machine code for its target. Needs\n"
            "compile(…, keep_code=True), else kashi.Error.\n\n"
            ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  ROOT x = f32[] parameter(0)\\n}\\n')\n"
            ">>> kashi.compile(m, keep_code=True).serialize()[:13]\nb'kashi program'")
@@ -478,21 +478,27 @@ std::string EngineOfArgument(nb::handle engine) {
 void BindCompile(nb::module_& m) {
   m.def(
       "compile",
-      [](nb::handle module, nb::handle custom_calls, nb::handle engine, bool keep_code) {
+      [](nb::handle module, nb::handle custom_calls, nb::handle engine, bool keep_code, nb::handle target) {
         CompileOptions options;
         options.engine = EngineOfArgument(engine);
+        if (!target.is_none()) options.target = TextOfArgument(target, "`target` is 'x86-64-v3', say, or None");
+        if (!options.target.empty() && options.engine == "evaluator") {
+          ThrowValueError("`target` is for machine code: the evaluator makes none");
+        }
         options.keep_code = keep_code;
         const ModuleRef& ref = ModuleOfArgument(module, "compile");
         return std::make_unique<CallableProgram>(*ref.state->module, options, custom_calls).release();
       },
       nb::arg("module").none(), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
-      nb::arg("engine").none() = nb::none(), nb::arg("keep_code") = false, nb::rv_policy::take_ownership,
+      nb::arg("engine").none() = nb::none(), nb::arg("keep_code") = false, nb::arg("target").none() = nb::none(),
+      nb::rv_policy::take_ownership,
       nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE
-              " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None, keep_code: bool = False) "
-              "-> Program"),
+              " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None, keep_code: bool = False, "
+              "target: typing.Literal['x86-64-v2', 'x86-64-v3', 'x86-64-v4'] | None = None) -> Program"),
       "Compiles a copy of the module for this processor. The evaluator runs it where the compiled engine cannot.\n"
       "`engine`: 'cpu', an error where there is no machine code, or 'evaluator'. `keep_code`: also keep what\n"
-      "Program.serialize needs.\n\n"
+      "Program.serialize needs. `target`: machine code for all processors with the instructions of this level of\n"
+      "x86-64, in the place of code for this processor; kashi.Error if it cannot run it.\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"
@@ -506,7 +512,8 @@ void BindCompile(nb::module_& m) {
       "... }''')\n"
       ">>> kashi.compile(m, custom_calls={'twice': lambda call, x: 2 * x}).run(np.float32([1, 2]))\n"
       "array([2., 4.], dtype=float32)\n\n"
-      "Raises ValueError for a module that the verifier refuses, and for a target that no custom call has.");
+      "Raises ValueError for a module that the verifier refuses, and for a target that no custom call has,\n"
+      "or that is no level of x86-64.");
 }
 
 CompileOptions ByEvaluator() {

@@ -333,6 +333,23 @@ def test_engine():
             kashi.compile(module, engine="cpu")
 
 
+def test_target():
+    module = kashi.parse(TEXT)
+    with pytest.raises(ValueError, match="the evaluator makes none"):
+        kashi.compile(module, engine="evaluator", target="x86-64-v2")
+    with pytest.raises(TypeError, match="`target` is"):
+        kashi.compile(module, target=2)
+    if not kashi.HAS_COMPILED_ENGINE:
+        return
+    with pytest.raises(ValueError, match="the targets are: x86-64-v2, x86-64-v3, x86-64-v4"):
+        kashi.compile(module, target="v2")
+    arguments = np.float32([[1, 2], [3, 5]])
+    program = kashi.compile(module, target="x86-64-v2", keep_code=True)
+    assert program.engine == "cpu"
+    assert b"x86-64-v2" in program.serialize()
+    np.testing.assert_allclose(program.run(*arguments), kashi.evaluate(module, *arguments), rtol=1e-6)
+
+
 def test_programs_as_bytes():
     module = kashi.parse(TEXT)
     arguments = np.float32([[1, 2], [3, 5]])

@@ -12,12 +12,14 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "kashi/base/check.h"
 #include "kashi/base/sanitizers_testing.h"
+#include "kashi/cpu/target.h"
 #include "kashi/literal/npy.h"
 #include "tests/engines/catalogue.h"
 #include "tests/engines/form.h"
@@ -35,7 +37,7 @@ struct Settings {
   double seconds = 0;  // 0: no limit. Without --long: programs by lot, until then
   int64_t most_findings = 20;
   int workers = 0;
-  std::string out;
+  std::string out, target;
   std::optional<ProgramId> one;
   bool lists = false;
 };
@@ -54,6 +56,7 @@ bool ParseSetting(absl::string_view argument, Settings* settings) {
   if (number("--findings=", &settings->most_findings) || number("--workers=", &settings->workers)) return true;
   if (absl::ConsumePrefix(&argument, "--seconds=")) return absl::SimpleAtod(argument, &settings->seconds);
   if (absl::ConsumePrefix(&argument, "--out=")) return !(settings->out = std::string(argument)).empty();
+  if (absl::ConsumePrefix(&argument, "--target=")) return !(settings->target = std::string(argument)).empty();
   settings->one = ParseProgramId(argument);
   return settings->one.has_value();
 }
@@ -124,21 +127,24 @@ void KeepFinding(const WrittenProgram& program, const std::string& what, const s
   }
 }
 
+constexpr int kSkipped = 77;  // the exit status, as ctest knows it
+
 constexpr char kNotCompared[] = "not compared", kNoPlace[] = "no place";
 
 // "" if the engines agree; else how they differ, or why nothing was compared.
-std::string Tell(const WrittenProgram& program) {
+std::string Tell(const WrittenProgram& program, const std::string& target) {
   if (program.text.empty()) return kNoPlace;
-  const Verdict verdict = RunTrial(program.text, program.arguments, program.seed);
+  const Verdict verdict = RunTrial(program.text, program.arguments, program.seed, target);
   return verdict.kind == Verdict::kSame ? "" : verdict.kind == Verdict::kNotCompared ? kNotCompared : verdict.detail;
 }
 
 // Replaces a program that differs by the simplest one that differs, too.
-void Simplify(const Catalogue& catalogue, ProgramId id, WrittenProgram* program, std::string* what) {
+void Simplify(const Catalogue& catalogue, ProgramId id, const std::string& target, WrittenProgram* program,
+              std::string* what) {
   const std::vector<WrittenProgram> simpler = catalogue.Simpler(id);
   WorkerPool pool;
   pool.jobs = static_cast<int64_t>(simpler.size());
-  pool.work = [&](int64_t job) { return Tell(simpler[static_cast<size_t>(job)]); };
+  pool.work = [&](int64_t job) { return Tell(simpler[static_cast<size_t>(job)], target); };
   pool.report = [&](int64_t job, bool dead, const std::string& told) {
     if (!dead && (told.empty() || told == kNotCompared)) return true;
     *program = simpler[static_cast<size_t>(job)];
@@ -185,7 +191,7 @@ class Findings {
     ++found_;
     WrittenProgram program = catalogue_.Write(id);
     std::printf("%s (%s): %s\n", ToText(id).c_str(), program.name.c_str(), what.c_str());
-    Simplify(catalogue_, id, &program, &what);
+    Simplify(catalogue_, id, settings_.target, &program, &what);
     if (settings_.out.empty()) {
       std::printf("The simplest (%s): %s\n%s\n", program.name.c_str(), what.c_str(), program.text.c_str());
     } else {
@@ -207,7 +213,7 @@ int RunOne(const Catalogue& catalogue, const Settings& settings) {
   const WrittenProgram program = catalogue.Write(*settings.one);
   std::printf("%s\n%s", program.name.c_str(), program.text.c_str());
   std::fflush(stdout);
-  const std::string told = Tell(program);
+  const std::string told = Tell(program, settings.target);
   std::printf("%s\n", told.empty() ? "the same" : told.c_str());
   if (!settings.out.empty()) KeepFinding(program, told, absl::StrCat(settings.out, "/program"));
   return told.empty() ? 0 : 1;
@@ -220,7 +226,7 @@ int RunAll(const Catalogue& catalogue, const Settings& settings) {
   WorkerPool pool;
   pool.jobs = plan.size();
   pool.workers = settings.workers > 0 ? settings.workers : static_cast<int>(std::thread::hardware_concurrency());
-  pool.work = [&](int64_t job) { return Tell(catalogue.Write(plan.At(job))); };
+  pool.work = [&](int64_t job) { return Tell(catalogue.Write(plan.At(job)), settings.target); };
   pool.report = [&](int64_t job, bool dead, const std::string& told) { return findings.Report(job, dead, told); };
   pool.Run();
   return findings.Summarise();
@@ -248,6 +254,13 @@ int main(int argc, char** argv) {
     if (!kashi::internal::ParseSetting(argv[i], &settings)) {
       std::fprintf(stderr, "engine_forms: unknown argument '%s'; see tests/engines/README.md\n", argv[i]);
       return 2;
+    }
+  }
+  if (!settings.target.empty()) {
+    const absl::Status status = kashi::internal::Target::ForLevel(settings.target).status();
+    if (!status.ok()) {
+      std::fprintf(stderr, "engine_forms: %s\n", std::string(status.message()).c_str());
+      return absl::IsFailedPrecondition(status) ? kashi::internal::kSkipped : 2;
     }
   }
   return kashi::internal::Main(settings);

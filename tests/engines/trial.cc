@@ -124,11 +124,12 @@ absl::StatusOr<Literal> RunOnMemory(const Program& program, const std::vector<Li
 
 }  // namespace
 
-Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments) {
+Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments, const std::string& target) {
   const absl::StatusOr<Literal> expected = Evaluate(module, arguments);
   if (!expected.ok()) return {Verdict::kNotCompared, std::string(expected.status().message())};
   CompileOptions options;
   options.engine = "cpu";
+  options.target = target;
   const auto program = Program::Compile(module, options);
   if (!program.ok()) return {Verdict::kDiffers, absl::StrCat("does not compile: ", program.status().ToString())};
   const Exactness exactness = ExactnessOf(module);
@@ -148,10 +149,10 @@ Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments)
   return {};
 }
 
-Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed) {
+Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed, const std::string& target) {
   const auto module = ReadVerified(text);
   if (!module.ok()) return {Verdict::kDiffers, absl::StrCat("not valid: ", module.status().ToString())};
-  return RunTrial(**module, MakeArguments(**module, kind, seed));
+  return RunTrial(**module, MakeArguments(**module, kind, seed), target);
 }
 
 }  // namespace kashi::internal

@@ -27,8 +27,9 @@ struct Verdict {
   std::string detail = "";
 };
 // Runs the module by both engines; the compiled engine by copies and on the caller's memory, which guard pages follow.
-Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments);
-Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed);
+// target: CompileOptions::target.
+Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments, const std::string& target);
+Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed, const std::string& target);
 
 }  // namespace kashi::internal
 

@@ -7,7 +7,6 @@
 #include <llvm/IR/Instructions.h>
 
 #include "kashi/cpu/codegen/scalar_computation.h"
-#include "kashi/cpu/jit.h"
 #include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/passes/combiner.h"
 
@@ -24,7 +23,7 @@ PrimitiveType AccumulatorType(HloOpcode combiner, PrimitiveType element, const N
 // A conversion that reads its operand from memory needs no shuffle. LLVM only makes it of a load that is as long as the
 // result's register allows.
 llvm::Value* ExtendFromMemory(const LaneBuilder& lanes, llvm::LoadInst& load) {
-  const int part = std::min(lanes.lanes(), JitModule::VectorBits() / 64);
+  const int part = std::min(lanes.lanes(), lanes.target().vector_bits() / 64);
   llvm::Type* element = load.getType()->getScalarType();
   std::vector<llvm::Value*> wide;
   for (int begin = 0; begin < lanes.lanes(); begin += part) {

@@ -49,7 +49,7 @@ int SmallestWidth(const HloComputation& fused) {
 
 KernelBuilder::KernelBuilder(const HloComputation& fused_computation, const std::string& name,
                              const NumberOptions& number_options, JitModule& module)
-    : fused(fused_computation), numbers(number_options), ir(module.context()) {
+    : fused(fused_computation), target(module.target()), numbers(number_options), ir(module.context()) {
   llvm::Type* pointer = ir.getPtrTy();
   llvm::Type* integer = ir.getInt64Ty();
   llvm::FunctionType* type =
@@ -81,7 +81,7 @@ llvm::Value* KernelBuilder::Allocate(llvm::Type* type, int64_t count) {
 }
 
 std::vector<int> KernelBuilder::Widths(int64_t columns, bool columns_are_known) const {
-  const int one_vector = std::max(1, JitModule::VectorBits() / 8 / SmallestWidth(fused));
+  const int one_vector = std::max(1, target.vector_bits() / 8 / SmallestWidth(fused));
   std::vector<int> widths;
   int64_t left = columns;
   for (int width : {one_vector * VectorsAtOnce(fused), one_vector, 1}) {

@@ -56,6 +56,7 @@ struct KernelBuilder {
   absl::Status Finish();
 
   const HloComputation& fused;
+  const Target& target;
   const NumberOptions& numbers;
   Ir ir;
   llvm::Function* function;
@@ -63,7 +64,7 @@ struct KernelBuilder {
   std::vector<llvm::Value*> operands, results;  // pointers
   llvm::Value *row_begin, *row_end, *column_begin, *column_end;
 
-  LaneBuilder Lanes(int lanes) { return LaneBuilder(ir, lanes, numbers); }
+  LaneBuilder Lanes(int lanes) { return LaneBuilder(ir, lanes, target, numbers); }
   // Memory of the function's frame.
   llvm::Value* Allocate(llvm::Type* type, int64_t count = 1);
   // Widths of vectors for loops over `columns`: all of them if `columns_are_known`, otherwise any part.

@@ -20,6 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape.h"
+#include "kashi/cpu/target.h"
 #include "kashi/engine/compile_options.h"
 
 namespace kashi::internal {
@@ -31,10 +32,12 @@ void SetNumberOptions(const NumberOptions& numbers, Ir& ir);
 
 class LaneBuilder {
  public:
-  LaneBuilder(Ir& ir, int lanes, const NumberOptions& numbers) : ir_(ir), lanes_(lanes), numbers_(numbers) {}
+  LaneBuilder(Ir& ir, int lanes, const Target& target, const NumberOptions& numbers)
+      : ir_(ir), lanes_(lanes), target_(target), numbers_(numbers) {}
 
   Ir& ir() const { return ir_; }
   int lanes() const { return lanes_; }
+  const Target& target() const { return target_; }
   const NumberOptions& numbers() const { return numbers_; }
   LaneBuilder WithLanes(int lanes) const {
     LaneBuilder other = *this;
@@ -94,6 +97,7 @@ class LaneBuilder {
 
   Ir& ir_;
   int lanes_;
+  const Target& target_;
   const NumberOptions& numbers_;
   bool rounds_bf16_ = true;
 };

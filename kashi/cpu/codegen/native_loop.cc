@@ -45,10 +45,10 @@ std::optional<std::vector<const Shape*>> PartShapes(const Shape& shape) {
 // function is useless then.
 class LoopEmitter {
  public:
-  LoopEmitter(llvm::Function* function, const NumberOptions& numbers)
+  LoopEmitter(llvm::Function* function, const Target& target, const NumberOptions& numbers)
       : ir_(llvm::BasicBlock::Create(function->getContext(), "entry", function)),
         function_(function),
-        lanes_(ir_, 1, numbers) {
+        lanes_(ir_, 1, target, numbers) {
     SetNumberOptions(numbers, ir_);
   }
 
@@ -396,7 +396,7 @@ absl::StatusOr<std::optional<NativeLoop>> TryEmitNativeLoop(const HloInstruction
   NativeLoop result;
   result.name = name;
   result.work_of_iteration = loop.while_body()->instruction_count() + loop.while_condition()->instruction_count();
-  if (!LoopEmitter(function, numbers).EmitFunction(loop, &result)) {
+  if (!LoopEmitter(function, module.target(), numbers).EmitFunction(loop, &result)) {
     EraseFunction(*function);
     return std::nullopt;
   }

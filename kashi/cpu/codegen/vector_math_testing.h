@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,9 +87,11 @@ struct WorstError {
   }
 };
 
-// f32[count] -> f32[count].
-inline std::unique_ptr<Program> CompileFunction(const FunctionOfF32& function, size_t count, bool flush_denormals) {
+// f32[count] -> f32[count]. target: CompileOptions::target.
+inline std::unique_ptr<Program> CompileFunction(const FunctionOfF32& function, size_t count, bool flush_denormals,
+                                                const std::string& target = "") {
   CompileOptions options;
+  options.target = target;
   options.numbers.flush_denormals = flush_denormals;
   const std::string array = absl::StrCat("f32[", count, "]");
   const auto module =

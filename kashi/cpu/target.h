@@ -1,0 +1,68 @@
+// Target: which processor code is made for. Everything that emits code asks it (LaneBuilder::target), so that one
+// process can make code for several, and a test can run code for a weaker processor than this one.
+//
+//   KASHI_ASSIGN_OR_RETURN(const Target target, Target::Host());               this processor, with all that it has
+//   KASHI_ASSIGN_OR_RETURN(const Target older, Target::ForLevel("x86-64-v3"))  a level of the x86-64 ABI
+//
+//   level        instructions      vectors   functions of f32                      others, of SLEEF
+//   x86-64-v2    SSE4.2            128 bits  those of f64, rounded                 SSE4
+//   x86-64-v3    AVX2, FMA, F16C   256 bits  codegen/inline_math.h, where it has   AVX2
+//   x86-64-v4    AVX-512           512 bits  one                                   AVX-512F
+//
+// Code for one target gives the same bits on each processor that runs it. Code for two targets may differ as far as
+// docs/fidelity.md allows: without FMA a product that is added is rounded.
+//
+// Not part of it: the rules of numbers (NumberOptions), which hold for each target, and the number of threads, which
+// the caller of a kernel decides (codegen/kernel.h).
+#ifndef KASHI_CPU_TARGET_H_
+#define KASHI_CPU_TARGET_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace kashi::internal {
+
+// A processor, as LLVM describes it.
+struct Processor {
+  std::string name;                             // `sapphirerapids`
+  absl::btree_map<std::string, bool> features;  // `avx2`: those that LLVM looks for, and whether it has them
+
+  // This one. Asked once: in a virtual machine it takes 0.15 ms, and a program is read in less.
+  static const Processor& Host();
+};
+
+class Target {
+ public:
+  // A processor with all that it has. UNIMPLEMENTED if it is too old: it needs SSE 4.1.
+  static absl::StatusOr<Target> Of(const Processor& processor);
+  static absl::StatusOr<Target> Host() { return Of(Processor::Host()); }
+  // INVALID_ARGUMENT if there is no such level, FAILED_PRECONDITION if the processor that shall run it lacks a feature.
+  static absl::StatusOr<Target> ForLevel(absl::string_view level, const Processor& runs_on = Processor::Host());
+  // The names of all levels, the weakest first.
+  static std::vector<std::string> Levels();
+
+  // LLVM's name of the processor, and the features that it has or lacks beside those of this name: `+amx-tile,-rtm`.
+  // Of a level: its name, and "".
+  const std::string& processor() const { return processor_; }
+  const std::string& features() const { return features_; }
+  // Of the vectors that code uses: 128, 256 or 512. With all that a processor has it is 512 only where such vectors do
+  // not lower the clock: on processors that multiply bf16.
+  int vector_bits() const { return vector_bits_; }
+  // Whether a product and a sum are one instruction.
+  bool has_fma() const { return has_fma_; }
+
+ private:
+  Target(std::string processor, std::string features, int vector_bits, bool has_fma);
+
+  std::string processor_, features_;
+  int vector_bits_;
+  bool has_fma_;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CPU_TARGET_H_
