@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/known_arguments.h"
 #include "cli/memory_directory.h"
+#include "cli/memory_engine.h"
 #include "cli/memory_html.h"
 #include "cli/memory_json.h"
 #include "cli/memory_report.h"
@@ -47,6 +48,7 @@ struct MemoryOptions {
   bool details = false;
   bool ignores_xla = false;
   bool partitions = false;
+  std::string engine;  // cpu; "": the memory of XLA's program
   bool json = false;
 };
 
@@ -159,6 +161,25 @@ std::string SpaceError(const MemoryAnalysis& memory, int64_t memory_space) {
                       absl::StrJoin(spaces, ", "));
 }
 
+// The memory of the programs that Kashi's engine makes of the modules.
+int ReportOfEngine(const MemoryOptions& options, Answers* answers) {
+  const std::vector<std::string> paths = ModulesOf(options.inputs[0], answers);
+  ItemProgress progress("module", paths.size());
+  for (const std::string& path : paths) {
+    if (answers->is_broken()) break;
+    progress.Next(path);
+    std::optional<ModuleFile> file = ReadModuleFile(path, {options.strict}, answers);
+    if (!file.has_value()) continue;
+    if (options.partitions && !PartitionModuleFile(&*file, answers)) continue;
+    if (!CheckModule(*file, answers)) continue;
+    if (paths.size() > 1 && !options.json)
+      answers->Add(absl::StrCat(path == paths.front() ? "" : "\n", "== ", path, "\n"));
+    const absl::Status reported = ReportEngineMemory(*file->module, path, options.top, answers);
+    if (!reported.ok()) AddModuleError(*file, reported, answers);
+  }
+  return answers->Finish();
+}
+
 int Report(const MemoryOptions& options, Answers* answers) {
   const std::vector<std::string> paths = ModulesOf(options.inputs[0], answers);
   if (paths.size() > 1 && !options.details && !options.json) return Overview(paths, options, answers);
@@ -237,9 +258,14 @@ int RunMemory(const MemoryOptions& options) {
   if (!options.html.empty()) {
     if (options.inputs.size() == 2) return FailUsage("--html cannot compare two modules");
     if (options.json || !options.output.empty()) return FailUsage("--html cannot be used with --json or -o");
+    if (!options.engine.empty()) return FailUsage("--html cannot be used with --engine");
     return WritePage(options);
   }
   Answers answers(options.output, options.json);
+  if (!options.engine.empty()) {
+    if (options.inputs.size() == 2) return FailUsage("--engine cannot compare two modules");
+    return ReportOfEngine(options, &answers);
+  }
   return options.inputs.size() == 2 ? Compare(options, &answers) : Report(options, &answers);
 }
 
@@ -268,6 +294,7 @@ void AddMemoryVerb(Command* command) {
       "  kashi memory dump                        a table of the modules of a dump directory\n"
       "  kashi memory dump --module '*jit_step*'  only the modules whose file name fits\n"
       "  kashi memory before.hlo after.hlo        the buffers that grew or moved to another memory space\n"
+      "  kashi memory --engine cpu module.hlo     where each array is when `kashi run` runs the module\n"
       "  kashi memory --html page.html m.hlo      a page: memory over the schedule, search, layouts";
   help.sections = {
       {"",
@@ -295,6 +322,9 @@ void AddMemoryVerb(Command* command) {
       ->File()
       ->Required();
   AddTargetOption(verb, &options->target);
+  verb->AddOption("--engine", &options->engine,
+                  "Instead of XLA's program, the one that this engine of Kashi's makes of the module and runs here")
+      ->OneOf({"cpu"});
   verb->AddFlag("--no-xla", &options->ignores_xla, "Do not use XLA's files about memory beside the module");
   verb->BeginGroup("Report");
   verb->AddOption("--top", &options->top, "Number of buffers and shapes to show (default: 10)")

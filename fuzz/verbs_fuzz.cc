@@ -75,6 +75,8 @@ constexpr const char* kLines[] = {
     "memory --json {a}",
     "memory --html - {a}",
     "memory --target host --details {a}",
+    "memory --engine cpu {a}",
+    "memory --engine cpu --json {a}",
     "memory --target v5e --json {a}",
     "memory --sort name --module x {a}",
     "memory {a} {b}",

@@ -24,8 +24,7 @@ OPCODE_FILES = re.compile(r"^(kashi/hlo/ir/hlo_opcode|kashi/evaluator/operation_
 # Classes that are longer, and why they are not split yet.
 LONG_CLASSES = {
     ("kashi/cpu/codegen/reduce_kernel.cc", "ReduceKernelEmitter"): "the emitters of kernels are being rewritten",
-    ("kashi/cpu/thunks/thunk_emitter.cc", "ThunkEmitter"): "the thunks are being rewritten",
-    ("kashi/evaluator/in_place_order.cc", "BufferOrder"): "the plan of a computation is being rewritten",
+    ("kashi/buffers/in_place_order.cc", "BufferOrder"): "the plan of a computation is being rewritten",
 }
 OPENS_SCOPE = re.compile(
     r"^(?:template ?<.*> ?)?(?:inline )?(?:(class|struct|union)|namespace|enum|extern$)\b(?:\[\[\w+\]\]|[A-Z_]+\(.*?\)|[ ])*(\w*)")

@@ -99,6 +99,31 @@ class RunTest(FolderTest):
         self.assertEqual(answer["engine"], "cpu")
         self.assertGreater(answer["compile_ms"], 0)
 
+    def test_memory_of_the_compiled_program(self):
+        self.needs_compiled_engine()
+        self.write(m_hlo="""
+            less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+            ENTRY e {
+              x = f32[20,30] parameter(0)
+              t = f32[30,20] transpose(x), dimensions={1,0}
+              s = f32[30,20] sort(t), dimensions={0}, to_apply=less
+              r = f32[30,20] reverse(s), dimensions={0}
+              ROOT a = (f32[30,20], f32[20,30]) tuple(r, x)
+            }""",
+                   open_hlo="ENTRY e { x = f32[<=5] parameter(0) ROOT r = f32[<=5] negate(x) }")
+        text = self.kashi("memory", "--engine", "cpu", "m.hlo")
+        self.assertIn("2.34 KiB of arguments", text)
+        answer = json.loads(self.kashi("memory", "--engine", "cpu", "--json", "m.hlo"))
+        self.assertEqual((answer["argument_bytes"], answer["output_bytes"]), (2400, 2400))  # the other result is x
+        self.assertEqual(answer["peak_bytes"], sum(answer[f"{kind}_bytes"]
+                                                   for kind in ("argument", "output", "constant", "temp")))
+        between = {row["value"]: row for row in answer["buffers"] if row["home"] == "arena"}
+        self.assertLessEqual(set(between), {"t", "s"})
+        error = self.kashi("memory", "--engine", "cpu", "open.hlo", status=1)
+        self.assertIn("only known at run time", error)
+        self.kashi("memory", "--engine", "cpu", "--html", "x.html", "m.hlo", status=2)
+        self.kashi("memory", "--engine", "cpu", "m.hlo", "m.hlo", status=2)
+
     def test_compiled_engine_keeps_or_flushes_denormal_numbers(self):
         self.needs_compiled_engine()
         self.write(m_hlo="""

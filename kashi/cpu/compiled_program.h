@@ -39,6 +39,7 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   bool runs_on_memory() const override { return entry_ != nullptr; }
   absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                            EvaluationRun& run) const override;
+  const BufferAssignment* buffers() const override;
   absl::Span<const absl::Status> refusals() const override { return refusals_; }
   const CompileStages& stages() const override { return stages_; }
   absl::Span<const CompiledObject> objects() const override;

@@ -23,6 +23,7 @@
 
 namespace kashi::internal {
 
+struct BufferAssignment;
 class CompiledSteps;
 class EvaluationRun;
 
@@ -49,6 +50,8 @@ class EngineProgram {
   virtual bool runs_on_memory() const { return false; }
   virtual absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                                    EvaluationRun& run) const;
+  // Where each array is while it runs; null: that is not known before.
+  virtual const BufferAssignment* buffers() const { return nullptr; }
   // Program::refusals and Program::stages.
   virtual absl::Span<const absl::Status> refusals() const { return {}; }
   virtual const CompileStages& stages() const;

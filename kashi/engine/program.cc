@@ -226,6 +226,8 @@ absl::StatusOr<std::vector<Literal>> Program::ExecuteOnDevices(std::vector<std::
 
 namespace internal {
 
+const BufferAssignment* ProgramDoor::BuffersOf(const Program& program) { return program.program_->buffers(); }
+
 void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks) {
   options->excess_precision = program.numbers_.excess_precision;
   hooks->compiled = program.program_->steps();

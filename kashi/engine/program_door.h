@@ -16,6 +16,8 @@
 
 namespace kashi::internal {
 
+struct BufferAssignment;
+
 class ProgramDoor {
  public:
   // A run of the program, for any number of calls of its entry by one thread. The program must outlive it.
@@ -26,6 +28,9 @@ class ProgramDoor {
   static absl::StatusOr<Value> Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments);
   // A result of the program, which may be a constant of its module, keeps that alive.
   static Value KeepingAlive(const Program& program, Value result);
+
+  // EngineProgram::buffers.
+  static const BufferAssignment* BuffersOf(const Program& program);
 
   // The options and hooks of each run of the program.
   static void Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks);
