@@ -21,11 +21,6 @@ CODE = ("kashi", "cli", "compat", "fuzz", "examples", "python")
 TEXT = (*CODE, "scripts", "tests", "bench", "cmake")
 # Where opcodes may be told apart one by one.
 OPCODE_FILES = re.compile(r"^(kashi/hlo/ir/hlo_opcode|kashi/evaluator/operation_table|kashi/kernels/element_kernel)")
-# Classes that are longer, and why they are not split yet.
-LONG_CLASSES = {
-    ("kashi/cpu/codegen/reduce_kernel.cc", "ReduceKernelEmitter"): "the emitters of kernels are being rewritten",
-    ("kashi/buffers/in_place_order.cc", "BufferOrder"): "the plan of a computation is being rewritten",
-}
 OPENS_SCOPE = re.compile(
     r"^(?:template ?<.*> ?)?(?:inline )?(?:(class|struct|union)|namespace|enum|extern$)\b(?:\[\[\w+\]\]|[A-Z_]+\(.*?\)|[ ])*(\w*)")
 BODIES = ("function", "other")
@@ -132,10 +127,8 @@ def judge_code(name, text, is_public):
         if length > MAX_FUNCTION:
             yield f"{name}:{line}: the macro {macro} has {length} lines; {MAX_FUNCTION} at most"
     for line, kind, length in classes(text, is_public):
-        if length > MAX_CLASS and (name, kind) not in LONG_CLASSES:
+        if length > MAX_CLASS:
             yield f"{name}:{line}: {kind} has {length} lines of code; {MAX_CLASS} at most"
-        if length <= MAX_CLASS and (name, kind) in LONG_CLASSES:
-            yield f"{name}:{line}: {kind} has only {length} lines of code; it needs no line in LONG_CLASSES"
     cases = text.count("case HloOpcode::")
     if cases > MAX_CASES and not OPCODE_FILES.match(name) and not re.search(r"_test\.cc$", name):
         yield f"{name}: {cases} `case HloOpcode::`; ask the table of operations (kashi/hlo/ir/ops.def) instead"

@@ -8,11 +8,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "kashi/buffers/best_fit_heap.h"
 #include "kashi/analysis/operand_sharing.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/buffers/best_fit_heap.h"
 
 namespace kashi::internal {
 namespace {

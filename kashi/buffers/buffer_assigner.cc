@@ -12,12 +12,24 @@
 namespace kashi::internal {
 namespace {
 
+// Computations that several instructions call have steps for each of these, which may be far more than instructions.
+constexpr int64_t kMostSteps = int64_t{1} << 20;
+// Loops and branches within each other: each is some hundred bytes of the thread's stack, here and when they run.
+constexpr int kDeepest = 500;
+
 // Whether a result that is made element by element fits the array of an operand. One of other sizes is read elsewhere,
 // even if it has as many bytes.
 bool CanReplace(const HloInstruction& operand, const HloInstruction& result) {
   return operand.shape().IsArray() && result.shape().IsArray() &&
          operand.shape().dimensions() == result.shape().dimensions() &&
          LeafBytes(operand.shape()) == LeafBytes(result.shape());
+}
+
+// Whether the instruction reads the buffer only here: it may then write to it before it has read its other operands.
+bool IsReadOnce(const TurnOf& turn, int buffer) {
+  int64_t count = 0;
+  for (const Leaves& operand : turn.operands) count += absl::c_count(operand, buffer);
+  return count == 1;
 }
 
 }  // namespace
@@ -37,6 +49,7 @@ std::optional<BufferAssignment> BufferAssigner::Assign(const HloInstruction& loo
   if (!AddArguments(loop.operand(0)->shape(), &arguments) || !AddResults(loop.shape())) return std::nullopt;
   pool_.Hold(arguments[0]);
   TurnOf turn = {loop, arguments, {true}, assignment_.results, {}};
+  turn.step.instruction = &loop;
   const std::optional<Leaves> leaves = AssignWhile(*this, &turn);
   if (!leaves.has_value()) return std::nullopt;
   assignment_.steps.push_back(std::move(turn.step));
@@ -68,6 +81,7 @@ bool BufferAssigner::AddResults(const Shape& shape) {
 std::optional<Leaves> BufferAssigner::AssignWithin(const HloComputation& computation,
                                                    absl::Span<const Leaves> arguments, const Leaves& wanted,
                                                    BufferSequence* steps) {
+  if (depth_ == kDeepest) return std::nullopt;
   ++depth_;
   std::optional<Leaves> leaves = AssignSteps(computation, arguments, wanted, steps);
   --depth_;
@@ -81,8 +95,14 @@ std::optional<Leaves> BufferAssigner::AssignSteps(const HloComputation& computat
   const RootLeaves root_leaves =
       FindRootLeaves(*computation.root_instruction(), [this](const LeafOf& at) { return MadeFrom(at); });
   std::vector<Leaves> values(schedule->steps.size());
+  // Arguments are there before the first step, which may come before the parameter in the schedule.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const HloInstruction& instruction = *schedule->steps[i].instruction;
+    if (instruction.opcode() == HloOpcode::kParameter) values[i] = Held(arguments[instruction.parameter_number()]);
+  }
   for (size_t i = 0; i < schedule->steps.size(); ++i) {
     const ScheduledInstruction& scheduled = schedule->steps[i];
+    if (scheduled.instruction->opcode() == HloOpcode::kParameter) continue;
     TurnOf turn = {*scheduled.instruction, {}, {}, {}, {}};
     for (const ScheduledInstruction::Operand& operand : scheduled.operands) {
       turn.operands.push_back(values[operand.step]);
@@ -93,17 +113,12 @@ std::optional<Leaves> BufferAssigner::AssignSteps(const HloComputation& computat
       const auto found = root_leaves.find({&turn.instruction, leaf});
       turn.wanted.push_back(found == root_leaves.end() ? kNoBuffer : wanted[found->second]);
     }
-    if (turn.instruction.opcode() == HloOpcode::kParameter) {
-      values[i] = Held(arguments[turn.instruction.parameter_number()]);
-    } else {
-      if (status_ = check_stopped_(); !status_.ok()) return std::nullopt;
-      std::optional<Leaves> leaves = AssignStep(&turn);
-      if (!leaves.has_value()) return std::nullopt;
-      values[i] = *std::move(leaves);
-      if (turn.step.kind != BufferStep::Kind::kMoves || !turn.step.moves.empty()) {
-        steps->push_back(std::move(turn.step));
-      }
-    }
+    if (++step_count_ > kMostSteps) return std::nullopt;
+    if (status_ = check_stopped_(); !status_.ok()) return std::nullopt;
+    std::optional<Leaves> leaves = AssignStep(&turn);
+    if (!leaves.has_value()) return std::nullopt;
+    values[i] = *std::move(leaves);
+    if (turn.step.kind != BufferStep::Kind::kMoves || !turn.step.moves.empty()) steps->push_back(std::move(turn.step));
     for (const ScheduledInstruction::Operand& operand : scheduled.operands) {
       if (operand.is_last_use) pool_.Release(values[operand.step]);
     }
@@ -223,7 +238,9 @@ Leaves BufferAssigner::TakeElementwiseResult(const TurnOf& turn) {
 
 Leaves BufferAssigner::TakeUpdated(const MemoryUse& use, TurnOf* turn) {
   const int updated = turn->operands[use.updated][0];
-  if (use.is_in_place) return {TakeWritable(updated, turn->is_last_use[use.updated], turn->wanted[0], turn)};
+  if (use.is_in_place && IsReadOnce(*turn, updated)) {
+    return {TakeWritable(updated, turn->is_last_use[use.updated], turn->wanted[0], turn)};
+  }
   const int result = pool_.Take(turn->wanted[0], pool_.bytes(updated), &turn->instruction);
   turn->step.moves.push_back({updated, result});
   return {result};
@@ -233,7 +250,8 @@ Leaves BufferAssigner::TakeState(const MemoryUse& use, TurnOf* turn) {
   Leaves state;
   for (size_t i = 0; i < use.is_written.size(); ++i) {
     const int initial = turn->operands[0][i];
-    state.push_back(use.is_written[i] ? TakeWritable(initial, turn->is_last_use[0], turn->wanted[i], turn)
+    const bool is_last_use = turn->is_last_use[0] && IsReadOnce(*turn, initial);
+    state.push_back(use.is_written[i] ? TakeWritable(initial, is_last_use, turn->wanted[i], turn)
                                       : Held({initial}).front());
   }
   return state;

@@ -76,6 +76,7 @@ class BufferAssigner {
   BufferAssignment assignment_;
   BufferPool pool_;
   int depth_ = 0;  // of the loops and branches around
+  int64_t step_count_ = 0;
 };
 
 // The steps of a while and of a conditional, in turn->step. Nullopt as in BufferAssigner::Assign.

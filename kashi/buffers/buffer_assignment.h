@@ -148,9 +148,10 @@ struct BufferAssignment {
 };
 
 // Of a computation, or of a while instruction, whose arguments are those of its operand. Nullopt if sizes of arrays are
-// only known at run time, if a value is no array, if the shapes of control flow do not fit, or if there are too many
-// buffers to place (best_fit_heap.h). The result refers to the instructions. Each instruction costs O(arrays of its
-// operands and results); placing costs O(buffers * buffers alive at once).
+// only known at run time, if a value is no array, if the shapes of control flow do not fit, if there are too many
+// buffers to place (best_fit_heap.h), more than 2^20 steps, or more than 500 loops and branches within each other. The
+// result refers to the instructions. Each instruction costs O(arrays of its operands and results); placing costs
+// O(buffers * buffers alive at once).
 absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloComputation& computation,
                                                               const MemoryRules& rules, StopFunction check_stopped);
 absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloInstruction& loop, const MemoryRules& rules,

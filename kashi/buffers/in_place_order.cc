@@ -39,69 +39,76 @@ std::vector<const Shape*> LeavesOf(const Shape& shape) {
   return leaves;
 }
 
-class BufferOrder {
+// What an instruction does to the buffers of its operands.
+enum class Kind : uint8_t { kRead, kUpdate, kLoop, kCall };
+
+Kind KindOf(const HloInstruction& instruction) {
+  const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
+  using InPlace = HloOpcodeFlags::InPlace;
+  if (info.in_place == InPlace::kFirst || info.in_place == InPlace::kScatter) return Kind::kUpdate;
+  if (info.flow == HloOpcodeFlags::Flow::kLoop) return Kind::kLoop;
+  if (info.flow != HloOpcodeFlags::Flow::kCallee || instruction.opcode() == HloOpcode::kMap) return Kind::kRead;
+  if (instruction.opcode() != HloOpcode::kFusion) return Kind::kCall;
+  return OperandUpdatedInPlace(instruction) >= 0 ? Kind::kUpdate : Kind::kCall;
+}
+
+// Whether the result only hands operands on.
+bool Forwards(const HloInstruction& instruction) {
+  using Flow = HloOpcodeFlags::Flow;
+  const Flow flow = GetHloOpcodeInfo(instruction.opcode()).flow;
+  return flow == Flow::kOperand || flow == Flow::kTuple || flow == Flow::kElement || flow == Flow::kCopy ||
+         instruction.opcode() == HloOpcode::kReshape;
+}
+
+// Calls visit(leaf, is_kept) for each leaf of the loop's state.
+template <typename Visit>
+void ForEachLeafOfState(const HloInstruction& loop, Visit&& visit) {
+  const Shape& shape = loop.operand(0)->shape();
+  if (!shape.IsTuple()) return visit(size_t{0}, false);
+  size_t leaf = 0;
+  for (int64_t k = 0; k < shape.tuple_shapes_size(); ++k) {
+    const bool is_kept = KeepsElement(*loop.while_body(), k);
+    for (int64_t n = ShapeUtil::GetLeafCount(shape.tuple_shapes(k)); n > 0; --n) visit(leaf++, is_kept);
+  }
+}
+
+// The buffers of each instruction's value, and their uses, by numbers of instructions in the order given.
+class BufferUses {
  public:
-  BufferOrder(std::vector<HloInstruction*> order, const HloInstruction* root)
-      : given_(std::move(order)), root_(root), buffers_(given_.size()), after_(given_.size()), order_(given_.size()) {
-    for (size_t i = 0; i < given_.size(); ++i) number_[given_[i]] = static_cast<int>(i);
-    std::iota(order_.begin(), order_.end(), 0);
-    place_ = order_;
-    visits_left_ = kVisitsOfAny + kVisitsOfEach * static_cast<int64_t>(given_.size());
+  struct Uses {
+    Numbers users;  // in the order given
+    bool is_result = false;
+    bool is_cheap;  // to copy: one element
+  };
+
+  BufferUses(const std::vector<HloInstruction*>& given, const HloInstruction* root) : buffers_(given.size()) {
+    for (size_t i = 0; i < given.size(); ++i) number_[given[i]] = static_cast<int>(i);
+    for (size_t i = 0; i < given.size(); ++i) FindBuffers(*given[i], &buffers_[i]);
+    for (size_t i = 0; i < given.size(); ++i) FindUses(*given[i], static_cast<int>(i), given[i] == root);
   }
-
-  InPlaceOrder Make() {
-    for (int i = 0; i < Count(); ++i) FindBuffers(i);
-    for (int i = 0; i < Count(); ++i) FindUses(i);
-    for (const Kind kind : {Kind::kUpdate, Kind::kLoop, Kind::kCall}) {
-      for (int i = 0; i < Count(); ++i) {
-        if (KindOf(*given_[i]) == kind) FindUpdates(i, kind);
-      }
-    }
-    for (int i : order_) result_.order.push_back(given_[i]);
-    return std::move(result_);
-  }
-
- private:
-  // What an instruction does to the buffers of its operands.
-  enum class Kind : uint8_t { kRead, kUpdate, kLoop, kCall };
-
-  int Count() const { return static_cast<int>(given_.size()); }
-
-  static Kind KindOf(const HloInstruction& instruction) {
-    const HloOpcodeInfo& info = GetHloOpcodeInfo(instruction.opcode());
-    using InPlace = HloOpcodeFlags::InPlace;
-    if (info.in_place == InPlace::kFirst || info.in_place == InPlace::kScatter) return Kind::kUpdate;
-    if (info.flow == HloOpcodeFlags::Flow::kLoop) return Kind::kLoop;
-    if (info.flow != HloOpcodeFlags::Flow::kCallee || instruction.opcode() == HloOpcode::kMap) return Kind::kRead;
-    if (instruction.opcode() != HloOpcode::kFusion) return Kind::kCall;
-    return OperandUpdatedInPlace(instruction) >= 0 ? Kind::kUpdate : Kind::kCall;
-  }
-
-  // ---- Buffers and their uses.
 
   const Buffers& BuffersOf(const HloInstruction* operand) const {
     static const Buffers* const kNone = new Buffers();
     const auto found = number_.find(operand);
     return found == number_.end() ? *kNone : buffers_[found->second];
   }
+  const Uses& UsesOf(int buffer) const { return uses_[buffer]; }
+  // -1: none of the instructions given.
+  int NumberOf(const HloInstruction* instruction) const {
+    const auto found = number_.find(instruction);
+    return found == number_.end() ? -1 : found->second;
+  }
+
+ private:
   int NewBuffer(const Shape& leaf) {
     uses_.emplace_back();
     uses_.back().is_cheap = !leaf.IsArray() || ShapeUtil::IsEffectiveScalar(leaf);
     return static_cast<int>(uses_.size()) - 1;
   }
 
-  // Whether the result only hands operands on.
-  static bool Forwards(const HloInstruction& instruction) {
-    using Flow = HloOpcodeFlags::Flow;
-    const Flow flow = GetHloOpcodeInfo(instruction.opcode()).flow;
-    return flow == Flow::kOperand || flow == Flow::kTuple || flow == Flow::kElement || flow == Flow::kCopy ||
-           instruction.opcode() == HloOpcode::kReshape;
-  }
-
-  void FindBuffers(int i) {
-    const HloInstruction& instruction = *given_[i];
+  void FindBuffers(const HloInstruction& instruction, Buffers* found) {
     const std::vector<const Shape*> leaves = LeavesOf(instruction.shape());
-    Buffers& buffers = buffers_[i];
+    Buffers& buffers = *found;
     if (instruction.opcode() == HloOpcode::kTuple) {
       for (const HloInstruction* operand : instruction.operands()) {
         buffers.insert(buffers.end(), BuffersOf(operand).begin(), BuffersOf(operand).end());
@@ -130,17 +137,6 @@ class BufferOrder {
     return Buffers(buffers.begin() + begin, buffers.begin() + begin + static_cast<int64_t>(count));
   }
 
-  // Calls visit(leaf, is_kept) for each leaf of the loop's state.
-  template <typename Visit>
-  void ForEachLeafOfState(const HloInstruction& loop, Visit&& visit) const {
-    const Shape& shape = loop.operand(0)->shape();
-    if (!shape.IsTuple()) return visit(size_t{0}, false);
-    size_t leaf = 0;
-    for (int64_t k = 0; k < shape.tuple_shapes_size(); ++k) {
-      const bool is_kept = KeepsElement(*loop.while_body(), k);
-      for (int64_t n = ShapeUtil::GetLeafCount(shape.tuple_shapes(k)); n > 0; --n) visit(leaf++, is_kept);
-    }
-  }
   Buffers StateAfter(const HloInstruction& loop, const std::vector<const Shape*>& leaves) {
     Buffers after;
     const Buffers& before = BuffersOf(loop.operand(0));
@@ -151,12 +147,12 @@ class BufferOrder {
     return after;
   }
 
-  void FindUses(int i) {
-    if (given_[i] == root_) {
+  void FindUses(const HloInstruction& instruction, int i, bool is_root) {
+    if (is_root) {
       for (int buffer : buffers_[i]) uses_[buffer].is_result = true;
     }
-    if (Forwards(*given_[i])) return;
-    for (const HloInstruction* operand : given_[i]->operands()) {
+    if (Forwards(instruction)) return;
+    for (const HloInstruction* operand : instruction.operands()) {
       for (int buffer : BuffersOf(operand)) {
         Numbers& users = uses_[buffer].users;
         if (users.empty() || users.back() != i) users.push_back(i);
@@ -164,8 +160,32 @@ class BufferOrder {
     }
   }
 
-  // ---- Updates.
+  absl::flat_hash_map<const HloInstruction*, int> number_;
+  std::vector<Buffers> buffers_;  // by instruction
+  std::vector<Uses> uses_;        // by buffer
+};
 
+// Goes through the updates, and moves each behind the other uses of its buffer.
+class UpdateOrder {
+ public:
+  UpdateOrder(std::vector<HloInstruction*> order, const HloInstruction* root)
+      : given_(std::move(order)), root_(root), buffers_(given_, root), after_(given_.size()), order_(given_.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+    place_ = order_;
+    visits_left_ = kVisitsOfAny + kVisitsOfEach * static_cast<int64_t>(given_.size());
+  }
+
+  InPlaceOrder Make() {
+    for (const Kind kind : {Kind::kUpdate, Kind::kLoop, Kind::kCall}) {
+      for (size_t i = 0; i < given_.size(); ++i) {
+        if (KindOf(*given_[i]) == kind) FindUpdates(static_cast<int>(i), kind);
+      }
+    }
+    for (int i : order_) result_.order.push_back(given_[i]);
+    return std::move(result_);
+  }
+
+ private:
   void FindUpdates(int i, Kind kind) {
     const HloInstruction& instruction = *given_[i];
     if (kind == Kind::kLoop) {
@@ -182,16 +202,16 @@ class BufferOrder {
       end = begin + 1;
     }
     for (int64_t k = begin; k < end && k < instruction.operand_count(); ++k) {
-      for (size_t leaf = 0; leaf < BuffersOf(instruction.operand(k)).size(); ++leaf) AddUpdate(i, k, leaf);
+      for (size_t leaf = 0; leaf < buffers_.BuffersOf(instruction.operand(k)).size(); ++leaf) AddUpdate(i, k, leaf);
     }
   }
 
   void AddUpdate(int i, int64_t operand, size_t leaf) {
-    const Buffers& buffers = BuffersOf(given_[i]->operand(operand));
-    if (leaf >= buffers.size() || uses_[buffers[leaf]].is_cheap) return;
+    const Buffers& buffers = buffers_.BuffersOf(given_[i]->operand(operand));
+    if (leaf >= buffers.size() || buffers_.UsesOf(buffers[leaf]).is_cheap) return;
     InPlaceUpdate update = {given_[i], operand, static_cast<int64_t>(leaf), PutLast(i, buffers[leaf]), {}};
     if (update.later_use == nullptr) {
-      for (int user : uses_[buffers[leaf]].users) {
+      for (int user : buffers_.UsesOf(buffers[leaf]).users) {
         if (user != i) update.earlier_uses.push_back(given_[user]);
       }
     }
@@ -201,7 +221,7 @@ class BufferOrder {
   // Moves instruction i behind all other uses of the buffer, and keeps it there. A use that cannot come before: none is
   // moved.
   const HloInstruction* PutLast(int i, int buffer) {
-    const Uses& uses = uses_[buffer];
+    const BufferUses::Uses& uses = buffers_.UsesOf(buffer);
     if (uses.is_result) return root_;
     if (UsesTwice(*given_[i], buffer)) return given_[i];
     int last = i;
@@ -228,14 +248,15 @@ class BufferOrder {
   bool UsesTwice(const HloInstruction& instruction, int buffer) const {
     if (instruction.opcode() == HloOpcode::kConditional) return false;
     int64_t count = 0;
-    for (const HloInstruction* operand : instruction.operands()) count += absl::c_count(BuffersOf(operand), buffer);
+    for (const HloInstruction* operand : instruction.operands())
+      count += absl::c_count(buffers_.BuffersOf(operand), buffer);
     return count > 1;
   }
 
   template <typename F>
   void ForEachSuccessor(int i, F&& f) const {
     const auto visit = [&](const HloInstruction* user) {
-      if (const auto found = number_.find(user); found != number_.end()) f(found->second);
+      if (const int number = buffers_.NumberOf(user); number >= 0) f(number);
     };
     for (const HloInstruction* user : given_[i]->users()) visit(user);
     for (const HloInstruction* successor : given_[i]->control_successors()) visit(successor);
@@ -272,19 +293,11 @@ class BufferOrder {
     for (int place = first; place <= last; ++place) place_[order_[place]] = place;
   }
 
-  struct Uses {
-    Numbers users;  // in the order given
-    bool is_result = false;
-    bool is_cheap;  // to copy: one element
-  };
-
   const std::vector<HloInstruction*> given_;
   const HloInstruction* const root_;
-  absl::flat_hash_map<const HloInstruction*, int> number_;
-  std::vector<Buffers> buffers_;  // by instruction
-  std::vector<Uses> uses_;        // by buffer
-  std::vector<Numbers> after_;    // what must come after an instruction besides its users
-  Numbers order_, place_;         // the order so far, and the place of each instruction in it
+  const BufferUses buffers_;
+  std::vector<Numbers> after_;  // what must come after an instruction besides its users
+  Numbers order_, place_;       // the order so far, and the place of each instruction in it
   int64_t visits_left_ = 0;
   InPlaceOrder result_;
 };
@@ -317,7 +330,7 @@ int64_t OperandUpdatedInPlace(const HloInstruction& instruction) {
 }
 
 InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, const HloInstruction* root) {
-  return BufferOrder(std::move(order), root).Make();
+  return UpdateOrder(std::move(order), root).Make();
 }
 
 }  // namespace kashi::internal

@@ -25,12 +25,12 @@ constexpr OperationTraits OfAnyValues() { return Computed().TakesAnyValue(); }
 
 const TableRow kRows[] = {
     {HloOpcode::kAbs, Computed().Integers(&IntegerRules::Abs)},
-    {HloOpcode::kAdd, Computed().IsAssociative().Integers(&IntegerRules::Add)},
+    {HloOpcode::kAdd, Computed().Integers(&IntegerRules::Add)},
     {HloOpcode::kAddDependency, SameAsOperand()},
     {HloOpcode::kAfterAll, OfAnyValues()},
     {HloOpcode::kAllGatherDone, OfAnyValues().IsMadeElsewhere()},
     {HloOpcode::kAllReduceDone, OfAnyValues().IsMadeElsewhere()},
-    {HloOpcode::kAnd, Computed().IsAssociative().Integers(&IntegerRules::And)},
+    {HloOpcode::kAnd, Computed().Integers(&IntegerRules::And)},
     {HloOpcode::kAsyncDone, OfAnyValues().Work(&NoWork).IsMadeElsewhere()},
     {HloOpcode::kAsyncStart, OfAnyValues().Work(&NoWork).IsMadeElsewhere()},
     {HloOpcode::kAsyncUpdate, OfAnyValues().Work(&NoWork).IsMadeElsewhere()},
@@ -64,13 +64,13 @@ const TableRow kRows[] = {
     {HloOpcode::kGetTupleElement, Given(ValueSource::kTupleElement)},
     {HloOpcode::kInfeed, OfAnyValues()},
     {HloOpcode::kMap, Computed().Work(&WorkOfMap)},
-    {HloOpcode::kMaximum, Computed().IsAssociative().Integers(&IntegerRules::Maximum)},
-    {HloOpcode::kMinimum, Computed().IsAssociative().Integers(&IntegerRules::Minimum)},
-    {HloOpcode::kMultiply, Computed().IsAssociative().Integers(&IntegerRules::Multiply)},
+    {HloOpcode::kMaximum, Computed().Integers(&IntegerRules::Maximum)},
+    {HloOpcode::kMinimum, Computed().Integers(&IntegerRules::Minimum)},
+    {HloOpcode::kMultiply, Computed().Integers(&IntegerRules::Multiply)},
     {HloOpcode::kNegate, Computed().Integers(&IntegerRules::Negate)},
     {HloOpcode::kNot, Computed().Integers(&IntegerRules::Not)},
     {HloOpcode::kOptimizationBarrier, SameAsOperand().Work(&NoWork)},
-    {HloOpcode::kOr, Computed().IsAssociative().Integers(&IntegerRules::Or)},
+    {HloOpcode::kOr, Computed().Integers(&IntegerRules::Or)},
     {HloOpcode::kOutfeed, OfAnyValues()},
     {HloOpcode::kPad, Computed().Moves(2)},
     {HloOpcode::kParameter, Given(ValueSource::kParameter)},
@@ -100,7 +100,7 @@ const TableRow kRows[] = {
     {HloOpcode::kTriangularSolve, Computed().Work(&WorkOfTriangle)},
     {HloOpcode::kTuple, Given(ValueSource::kTuple)},
     {HloOpcode::kWhile, Given(ValueSource::kLoop)},
-    {HloOpcode::kXor, Computed().IsAssociative()},
+    {HloOpcode::kXor, Computed()},
 };
 
 // Operations that talk to a host or to another program, which the evaluator does not have.

@@ -58,8 +58,6 @@ struct OperationTraits {
   // The values of the operands do not determine the result: it depends on the device, the run or a handler.
   // (Flags of ops.def say the same of collectives, random numbers and so on.)
   bool depends_on_run = false;
-  // f(f(x, y), z) = f(x, f(y, z)) for integers. For floating-point numbers: up to rounding.
-  bool is_associative = false;
   // The work of the operation, in addition to the 1 of every instruction.
   WorkFunction work = &WorkOfResults;
   // Null: shape inference gives the sizes of the result.
@@ -73,7 +71,6 @@ struct OperationTraits {
   constexpr OperationTraits TakesAnyValue() const { return With(&OperationTraits::takes_any_value, true); }
   constexpr OperationTraits IsMadeElsewhere() const { return With(&OperationTraits::is_made_elsewhere, true); }
   constexpr OperationTraits DependsOnRun() const { return With(&OperationTraits::depends_on_run, true); }
-  constexpr OperationTraits IsAssociative() const { return With(&OperationTraits::is_associative, true); }
   constexpr OperationTraits Work(WorkFunction function) const { return With(&OperationTraits::work, function); }
   constexpr OperationTraits Sizes(SizesFunction function) const { return With(&OperationTraits::sizes, function); }
   constexpr OperationTraits Integers(IntegerRule rule) const { return With(&OperationTraits::integers, rule); }

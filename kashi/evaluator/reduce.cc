@@ -22,6 +22,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/operation_table.h"
+#include "kashi/hlo/ir/combiner.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi::internal {
@@ -122,7 +123,7 @@ struct Combiner {
 bool MayReorder(HloOpcode opcode, PrimitiveType type, bool* is_sum) {
   *is_sum = opcode == HloOpcode::kAdd && primitive_util::IsFloatingPointType(type);
   if (opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum) return !primitive_util::IsComplexType(type);
-  if (!TraitsOf(opcode).is_associative) return false;
+  if (!MayRegroup(opcode)) return false;
   return *is_sum || primitive_util::IsIntegralType(type) || type == PRED;
 }
 

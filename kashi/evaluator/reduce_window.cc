@@ -18,6 +18,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/window_walk.h"
+#include "kashi/hlo/ir/combiner.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi::internal {
@@ -187,7 +188,7 @@ class CumulativeReduce : private Folding {
     const std::optional<HloOpcode> opcode = reduction.function->AsBinary();
     const bool is_integral = primitive_util::IsIntegralType(reduction.accumulators[0].element_type());
     if (!is_integral && walk.row_window() <= kOrderedWindowElements) return false;
-    return opcode.has_value() && TraitsOf(*opcode).is_associative;
+    return opcode.has_value() && MayRegroup(*opcode);
   }
 
   // One number for each place of a row: a chain of sums or products, in a register.

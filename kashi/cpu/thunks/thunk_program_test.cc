@@ -288,5 +288,27 @@ TEST(ThunkProgramTest, EndlessLoopsEnd) {
   EXPECT_EQ(costly.status().code(), absl::StatusCode::kResourceExhausted) << costly.status();
 }
 
+// A branch makes a new result, which may take the place of the branch's argument, before it hands the argument on.
+TEST(ThunkProgramTest, BranchThatHandsOnItsArgument) {
+  ExpectAsEvaluator(R"(
+a { p = f32[64] parameter(0) v = f32[64] iota(), iota_dimension=0 ROOT o = (f32[64], f32[64]) tuple(v, p) }
+b { q = f32[64] parameter(0) ROOT o = (f32[64], f32[64]) tuple(q, q) }
+ENTRY e {
+  x = f32[64] parameter(0)
+  zero = s32[] constant(0)
+  n = f32[64] negate(x)
+  w = (f32[64], f32[64]) conditional(zero, n, n), branch_computations={a, b}
+  g = f32[64] get-tuple-element(w), index=1
+  ROOT r = f32[64] copy(g)
+})",
+                    kEqual);
+}
+
+// The next value of an element does not need the old one, which becomes another element.
+TEST(ThunkProgramTest, StateThatIsReplacedBeforeItMoves) {
+  ExpectLoop("n = f32[64] iota(), iota_dimension=0", "n", "x", "z");
+  ExpectLoop("n = f32[64] iota(), iota_dimension=0", "y", "n", "z");
+}
+
 }  // namespace
 }  // namespace kashi::internal

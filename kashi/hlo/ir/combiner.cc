@@ -21,11 +21,13 @@ std::optional<HloOpcode> CombinerOf(const HloComputation& computation) {
   return is_in_order || (is_swapped && is_commutative) ? std::make_optional(root->opcode()) : std::nullopt;
 }
 
+bool MayRegroup(HloOpcode opcode) {
+  return GetHloOpcodeInfo(opcode).neutral != HloOpcodeFlags::Neutral::kDefault;
+}
+
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) {
   const std::optional<HloOpcode> opcode = CombinerOf(computation);
-  const bool is_reorderable =
-      opcode.has_value() && GetHloOpcodeInfo(*opcode).neutral != HloOpcodeFlags::Neutral::kDefault;
-  return is_reorderable ? opcode : std::nullopt;
+  return opcode.has_value() && MayRegroup(*opcode) ? opcode : std::nullopt;
 }
 
 }  // namespace kashi::internal

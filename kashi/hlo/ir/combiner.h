@@ -13,6 +13,10 @@ namespace kashi::internal {
 // operation may take them in either order, any other one in theirs. Nullopt: another computation.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation);
 
+// Whether what the operation combines may be regrouped and reordered, for integers exactly and for real numbers up to
+// rounding: it has a neutral element (ops.def).
+bool MayRegroup(HloOpcode opcode);
+
 // The same if what the operation combines may be regrouped and reordered, for it has a neutral element: add, multiply,
 // maximum, minimum, and, or, xor.
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation);
