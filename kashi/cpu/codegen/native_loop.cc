@@ -6,11 +6,11 @@
 #include "absl/types/span.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/buffers/in_place_order.h"
 #include "kashi/cpu/codegen/lane_builder.h"
 #include "kashi/cpu/codegen/small_array.h"
 #include "kashi/cpu/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
-#include "kashi/buffers/in_place_order.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/passes/plain_array.h"
 
