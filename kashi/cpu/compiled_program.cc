@@ -89,9 +89,7 @@ absl::Status CompiledProgram::RunOnMemory(absl::Span<const void* const> argument
   return entry_->RunOnMemory(arguments, results, run);
 }
 
-const BufferAssignment* CompiledProgram::buffers() const {
-  return entry_ == nullptr ? nullptr : &entry_->buffers();
-}
+const BufferAssignment* CompiledProgram::buffers() const { return entry_ == nullptr ? nullptr : &entry_->buffers(); }
 
 void CompiledProgram::KeepStage(const CompileOptions& options, const std::string& name, const std::string& text) {
   if (options.keep_stages) stages_.emplace_back(name, text);
