@@ -264,6 +264,9 @@ int RunMemory(const MemoryOptions& options) {
   Answers answers(options.output, options.json);
   if (!options.engine.empty()) {
     if (options.inputs.size() == 2) return FailUsage("--engine cannot compare two modules");
+    if (options.target.has_value() || options.memory_space != 0 || options.ignores_xla) {
+      return FailUsage("--target, --space and --no-xla are about XLA's program: they cannot be used with --engine");
+    }
     return ReportOfEngine(options, &answers);
   }
   return options.inputs.size() == 2 ? Compare(options, &answers) : Report(options, &answers);

@@ -44,10 +44,14 @@ Totals TotalsOf(const BufferAssignment& assignment) {
 
 std::string MakerOf(const Buffer& buffer) { return buffer.maker == nullptr ? "-" : std::string(buffer.maker->name()); }
 
-// The largest first.
+// The largest first, without the memory of results that are arguments or constants: there is none.
 std::vector<int> BySize(const BufferAssignment& assignment) {
-  std::vector<int> numbers(assignment.buffers.size());
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i);
+  std::vector<int> numbers;
+  for (size_t i = 0; i < assignment.buffers.size(); ++i) {
+    const int number = static_cast<int>(i);
+    const bool is_result = assignment.buffers[i].home == Home::kResult;
+    if (!is_result || absl::c_linear_search(assignment.results, number)) numbers.push_back(number);
+  }
   absl::c_stable_sort(numbers, [&](int a, int b) { return assignment.buffers[a].bytes > assignment.buffers[b].bytes; });
   return numbers;
 }
@@ -68,14 +72,21 @@ std::string ReportText(const BufferAssignment& assignment, int64_t top) {
                     has_times ? absl::StrCat(buffer.last) : "-", MakerOf(buffer)});
   }
   if (rows.size() > 1) absl::StrAppend(&text, "\n", TableText(std::move(rows)));
+  for (size_t i = 0; i < assignment.results.size(); ++i) {
+    const int result = assignment.results[i];
+    if (assignment.buffers[result].home == Home::kResult) continue;
+    absl::StrAppend(&text, "result ", i, " is ", assignment.NameOf(result), "\n");
+  }
   return text;
 }
 
 Json ReportJson(const HloModule& module, const BufferAssignment& assignment, const std::string& file) {
   static constexpr const char* kHomes[] = {"arena", "argument", "result", "constant"};
   const Totals totals = TotalsOf(assignment);
-  Json buffers = Json::array();
-  for (const Buffer& buffer : assignment.buffers) {
+  Json buffers = Json::array(), results = Json::array();
+  for (int result : assignment.results) results.push_back(assignment.NameOf(result));
+  for (int number : BySize(assignment)) {
+    const Buffer& buffer = assignment.buffers[number];
     Json row = {{"home", kHomes[static_cast<int>(buffer.home)]}, {"bytes", buffer.bytes}};
     if (buffer.home != Home::kArena) row["number"] = buffer.number;
     if (buffer.lies_in >= 0) {
@@ -95,6 +106,7 @@ Json ReportJson(const HloModule& module, const BufferAssignment& assignment, con
           {"constant_bytes", totals.constant_bytes},
           {"temp_bytes", totals.temp_bytes},
           {"peak_bytes", totals.peak_bytes()},
+          {"results", std::move(results)},
           {"buffers", std::move(buffers)}};
 }
 

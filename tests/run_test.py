@@ -117,12 +117,14 @@ class RunTest(FolderTest):
         self.assertEqual((answer["argument_bytes"], answer["output_bytes"]), (2400, 2400))  # the other result is x
         self.assertEqual(answer["peak_bytes"], sum(answer[f"{kind}_bytes"]
                                                    for kind in ("argument", "output", "constant", "temp")))
+        self.assertEqual(answer["results"], ["result 0", "argument 0"])
         between = {row["value"]: row for row in answer["buffers"] if row["home"] == "arena"}
         self.assertLessEqual(set(between), {"t", "s"})
         error = self.kashi("memory", "--engine", "cpu", "open.hlo", status=1)
         self.assertIn("only known at run time", error)
         self.kashi("memory", "--engine", "cpu", "--html", "x.html", "m.hlo", status=2)
         self.kashi("memory", "--engine", "cpu", "m.hlo", "m.hlo", status=2)
+        self.kashi("memory", "--engine", "cpu", "--space", "1", "m.hlo", status=2)
 
     def test_compiled_engine_keeps_or_flushes_denormal_numbers(self):
         self.needs_compiled_engine()

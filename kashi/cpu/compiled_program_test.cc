@@ -376,7 +376,8 @@ TEST(CompiledProgramTest, KeepsItsStages) {
   for (const PassRow& pass : Passes()) {
     expected.push_back(absl::StrFormat("%02d-%s.hlo", expected.size() + 1, pass.name));
   }
-  for (const char* stage : {"fused.hlo", "kernels.ll", "kernels.s", "program.thunks", "program.buffers"}) expected.push_back(stage);
+  for (const char* stage : {"fused.hlo", "kernels.ll", "kernels.s", "program.thunks", "program.buffers"})
+    expected.push_back(stage);
   for (const auto& [name, text] : program->stages()) {
     names.push_back(name);
     EXPECT_NE(text, "") << name;

@@ -2,8 +2,8 @@
 #ifndef KASHI_EVALUATOR_COMPILED_STEP_H_
 #define KASHI_EVALUATOR_COMPILED_STEP_H_
 
-#include "absl/status/statusor.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/buffers/buffer_assignment.h"
 #include "kashi/evaluator/operation.h"

@@ -96,11 +96,18 @@ bool IsTranscendental(const HloInstruction& x) {
 // The compiled engine computes with narrower types in f32.
 bool HasDenormalsToFlush(PrimitiveType type) { return type == F32 || type == F64; }
 
-// How the results of transcendental functions change.
+// An operation that the compiled engine may flush the operands and the result of: all that compute.
+bool IsArithmetic(const HloInstruction& x) {
+  return HloInstruction::IsOpElementwise(x.opcode()) && x.shape().IsArray() && x.shape().is_static() &&
+         HasDenormalsToFlush(x.shape().element_type());
+}
+
+// How the results of transcendental functions change; those of all arithmetic, where only denormal numbers do.
 struct Rounding {
   int units = 0;         // all by this much in the last place, or
   int random_units = 0;  // each element by up to this much: what cancels between elements shows only then
   bool flushes = false;  // denormal numbers are 0
+  bool is_only_flush() const { return flushes && units == 0 && random_units == 0; }
   std::minstd_rand random = std::minstd_rand();
 };
 
@@ -117,8 +124,9 @@ absl::Status RoundDifferently(HloInstruction* x, Rounding& rounding) {
   const std::vector<HloInstruction*> users(x->users().begin(), x->users().end());
   const bool is_root = x->parent()->root_instruction() == x;
   const double unit = std::ldexp(1.0, 1 - primitive_util::SignificandWidth(type));
-  HloInstruction* other = rounding.random_units > 0 ? Around(x).TimesUnits(rounding.random_units, rounding.random)
-                                                    : Around(x).Times(1 + rounding.units * unit);
+  HloInstruction* other = rounding.is_only_flush()    ? x
+                          : rounding.random_units > 0 ? Around(x).TimesUnits(rounding.random_units, rounding.random)
+                                                      : Around(x).Times(1 + rounding.units * unit);
   if (flushes) other = Around(other).Flushed();
   for (HloInstruction* user : users) KASHI_RETURN_IF_ERROR(x->ReplaceUseWith(user, other));
   if (is_root) x->parent()->set_root_instruction(other);
@@ -131,10 +139,10 @@ absl::StatusOr<Literal> EvaluateWithOtherRounding(const HloModule& module, const
   std::vector<HloInstruction*> found;
   for (HloComputation* computation : other->computations()) {
     for (HloInstruction* x : computation->instructions()) {
-      if (IsTranscendental(*x)) found.push_back(x);
+      if (IsTranscendental(*x) || (rounding.is_only_flush() && IsArithmetic(*x))) found.push_back(x);
     }
   }
-  if (found.empty()) return absl::NotFoundError("no transcendental function");
+  if (found.empty()) return absl::NotFoundError("nothing that rounds another way");
   for (HloInstruction* x : found) KASHI_RETURN_IF_ERROR(RoundDifferently(x, rounding));
   return Evaluate(*other, arguments);
 }
@@ -154,6 +162,7 @@ NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>
   for (const PrimitiveType narrow : {F16, BF16}) add(EvaluateWithout(narrow, module, arguments, shape));
   add(EvaluateWithOtherRounding(module, arguments, {.units = 1}));
   add(EvaluateWithOtherRounding(module, arguments, {.units = -1, .flushes = true}));
+  add(EvaluateWithOtherRounding(module, arguments, {.flushes = true}));
   for (uint32_t run = 1; run <= kNudgedRuns; ++run) {
     add(EvaluateWithOtherRounding(module, arguments, {.random_units = 1, .random = std::minstd_rand(run)}));
   }

@@ -15,8 +15,8 @@ namespace kashi::internal {
 absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments);
 
 // The results for arguments that differ in their last digits; with f32 in the place of f16 or bf16; and with
-// transcendental functions that round another way, all elements alike and each by itself, and that take and give 0 for
-// denormal numbers. `shape`: of the results.
+// transcendental functions that round another way, all elements alike and each by itself; and with 0 in the place of
+// denormal numbers, in these functions and in all arithmetic. `shape`: of the results.
 NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape,
                              const Exactness& exactness);
 

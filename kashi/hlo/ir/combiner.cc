@@ -21,9 +21,7 @@ std::optional<HloOpcode> CombinerOf(const HloComputation& computation) {
   return is_in_order || (is_swapped && is_commutative) ? std::make_optional(root->opcode()) : std::nullopt;
 }
 
-bool MayRegroup(HloOpcode opcode) {
-  return GetHloOpcodeInfo(opcode).neutral != HloOpcodeFlags::Neutral::kDefault;
-}
+bool MayRegroup(HloOpcode opcode) { return GetHloOpcodeInfo(opcode).neutral != HloOpcodeFlags::Neutral::kDefault; }
 
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) {
   const std::optional<HloOpcode> opcode = CombinerOf(computation);
