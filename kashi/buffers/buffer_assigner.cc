@@ -108,7 +108,7 @@ std::optional<Leaves> BufferAssigner::AssignSteps(const HloComputation& computat
       turn.operands.push_back(values[operand.step]);
       turn.is_last_use.push_back(operand.is_last_use);
     }
-    const int64_t leaf_count = LeafCount(turn.instruction.shape());
+    const int64_t leaf_count = ShapeUtil::GetLeafCount(turn.instruction.shape());
     for (int64_t leaf = 0; leaf < leaf_count; ++leaf) {
       const auto found = root_leaves.find({&turn.instruction, leaf});
       turn.wanted.push_back(found == root_leaves.end() ? kNoBuffer : wanted[found->second]);
@@ -139,7 +139,7 @@ std::optional<Leaves> BufferAssigner::AssignStep(TurnOf* turn) {
     case HloOpcode::kGetTupleElement: {
       const auto begin =
           turn->operands[0].begin() + LeavesBefore(instruction.operand(0)->shape(), instruction.tuple_index());
-      return Held(Leaves(begin, begin + LeafCount(instruction.shape())));
+      return Held(Leaves(begin, begin + ShapeUtil::GetLeafCount(instruction.shape())));
     }
     case HloOpcode::kConstant:
       return AssignConstant(instruction);

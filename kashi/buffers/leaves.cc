@@ -7,16 +7,9 @@
 
 namespace kashi::internal {
 
-int64_t LeafCount(const Shape& shape) {
-  if (!shape.IsTuple()) return 1;
-  int64_t count = 0;
-  for (const Shape& element : shape.tuple_shapes()) count += LeafCount(element);
-  return count;
-}
-
 int64_t LeavesBefore(const Shape& tuple, int64_t i) {
   int64_t count = 0;
-  for (int64_t k = 0; k < i; ++k) count += LeafCount(tuple.tuple_shapes(k));
+  for (int64_t k = 0; k < i; ++k) count += ShapeUtil::GetLeafCount(tuple.tuple_shapes(k));
   return count;
 }
 
@@ -54,7 +47,9 @@ std::optional<LeafOf> ForwardedFrom(const LeafOf& at) {
   }
   if (x.opcode() != HloOpcode::kTuple) return std::nullopt;
   int64_t element = 0, leaf = at.leaf;
-  for (; leaf >= LeafCount(x.operand(element)->shape()); ++element) leaf -= LeafCount(x.operand(element)->shape());
+  for (; leaf >= ShapeUtil::GetLeafCount(x.operand(element)->shape()); ++element) {
+    leaf -= ShapeUtil::GetLeafCount(x.operand(element)->shape());
+  }
   return LeafOf{x.operand(element), leaf};
 }
 
@@ -78,7 +73,7 @@ std::optional<LeafOf> ForwardedOrUpdatedFrom(const LeafOf& at) {
   std::optional<LeafOf> from = ForwardedFrom(at);
   if (!from.has_value()) from = UpdatedFrom(at);
   // The shapes of loops and branches need not fit those of their operands.
-  return from.has_value() && from->leaf < LeafCount(from->instruction->shape()) ? from : std::nullopt;
+  return from.has_value() && from->leaf < ShapeUtil::GetLeafCount(from->instruction->shape()) ? from : std::nullopt;
 }
 
 int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf) {
@@ -89,7 +84,7 @@ int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf) {
 
 RootLeaves FindRootLeaves(const HloInstruction& root, LeafOrigin origin) {
   RootLeaves found;
-  const int64_t count = LeafCount(root.shape());
+  const int64_t count = ShapeUtil::GetLeafCount(root.shape());
   for (int64_t i = 0; i < count; ++i) {
     std::optional<LeafOf> at = LeafOf{&root, i};
     while (at.has_value() && found.try_emplace({at->instruction, at->leaf}, i).second) at = origin(*at);

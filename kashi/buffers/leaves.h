@@ -15,8 +15,6 @@
 
 namespace kashi::internal {
 
-int64_t LeafCount(const Shape& shape);
-
 // Where the leaves of element i of a tuple begin.
 int64_t LeavesBefore(const Shape& tuple, int64_t i);
 

@@ -241,7 +241,9 @@ bool TakesMemory(const ComputationPlanStep& step) {
 
 EvaluatorThunk::EvaluatorThunk(std::shared_ptr<const ComputationPlanStep> step, int64_t first, int64_t updated)
     : step_(std::move(step)), first_(first), results_(first), updated_(updated), takes_memory_(TakesMemory(*step_)) {
-  for (const HloInstruction* operand : step_->instruction->operands()) results_ += LeafCount(operand->shape());
+  for (const HloInstruction* operand : step_->instruction->operands()) {
+    results_ += ShapeUtil::GetLeafCount(operand->shape());
+  }
 }
 
 absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
