@@ -143,7 +143,7 @@ absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
   const std::unique_ptr<EvaluationRun> run = ProgramDoor::NewRun(*program_, std::move(evaluation), hooks);
   const HloComputation& entry = *program_->module().entry_computation();
   KASHI_RETURN_IF_ERROR(run->CheckAffordable(entry));
-  KASHI_ASSIGN_OR_RETURN(const Value value, run->Call(entry, arguments));
+  KASHI_ASSIGN_OR_RETURN(const Value value, ProgramDoor::Call(*program_, *run, arguments));
   Shape shape = file.module->result_shape();
   LayoutUtil::SetToDefaultLayout(&shape);
   KASHI_ASSIGN_OR_RETURN(Literal result, value.ToLiteral(shape));

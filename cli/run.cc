@@ -364,7 +364,7 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::ExecuteAlone() {
     if (i > 0 && !run->CheckStopped().ok()) break;  // a small program does not check the deadline itself
     BeginRun(i, &progress);
     const Clock::time_point begin = Clock::now();
-    absl::StatusOr<Value> value = run->Call(*program_->module().entry_computation(), arguments);
+    absl::StatusOr<Value> value = ProgramDoor::Call(*program_, *run, arguments);
     times_.run_ms.push_back(MillisecondsSince(begin));
     const bool failed = !value.ok();
     if (i == 0) first = std::move(value);

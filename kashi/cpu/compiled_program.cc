@@ -1,6 +1,7 @@
 #include "kashi/cpu/compiled_program.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
@@ -19,6 +20,7 @@
 #include "kashi/cpu/target.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 #include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/evaluation_run.h"
 #include "kashi/passes/fuse.h"
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/pipeline.h"
@@ -80,8 +82,10 @@ const CompiledStep* CompiledProgram::Find(const HloInstruction& instruction) con
   return step == steps_.end() ? nullptr : step->second.get();
 }
 
-const CompiledCall* CompiledProgram::FindCall(const HloComputation& computation) const {
-  return &computation == module_->entry_computation() ? entry_.get() : nullptr;
+absl::StatusOr<Value> CompiledProgram::Execute(std::vector<Value> arguments, EvaluationRun& run) const {
+  const HloComputation& entry = *module_->entry_computation();
+  if (entry_ == nullptr || run.sees_instructions()) return run.Call(entry, std::move(arguments));
+  return run.CallBy(entry, std::move(arguments), [&](absl::Span<Value> values) { return entry_->Run(values, run); });
 }
 
 absl::Status CompiledProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,

@@ -1,5 +1,5 @@
-// A program with machine code for its fusions. EvaluationRun runs it: the fusions through their kernels, the loops that
-// are native functions as such, all others through the evaluator's functions.
+// A program with machine code for its fusions and loops. Its entry is a list of thunks; if that cannot be, the
+// evaluator runs it instruction by instruction, with this machine code where there is some.
 #ifndef KASHI_CPU_COMPILED_PROGRAM_H_
 #define KASHI_CPU_COMPILED_PROGRAM_H_
 
@@ -15,6 +15,7 @@
 #include "kashi/engine/engine.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -36,6 +37,7 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   // The program after all passes.
   const HloModule& module() const override { return *module_; }
   const CompiledSteps* steps() const override { return this; }
+  absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const override;
   bool runs_on_memory() const override { return entry_ != nullptr; }
   absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                            EvaluationRun& run) const override;
@@ -51,7 +53,6 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   // Loops, and the entry, that run as thunks (thunks/thunk_program.h).
   int64_t thunk_program_count() const { return thunk_program_count_; }
   const CompiledStep* Find(const HloInstruction& instruction) const override;
-  const CompiledCall* FindCall(const HloComputation& computation) const override;
 
  private:
   using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;

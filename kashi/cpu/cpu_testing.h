@@ -48,7 +48,16 @@ inline absl::StatusOr<Literal> RunSteps(const HloModule& module, const CompiledS
 }
 inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const std::vector<Literal>& arguments,
                                           const EvaluationOptions& options = {}, StepChecker* checker = nullptr) {
-  return RunSteps(program.module(), &program, arguments, options, checker);
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  RunHooks hooks;
+  hooks.compiled = &program;
+  hooks.checker = checker;
+  EvaluationRun run(options, hooks);
+  const auto execute = [&program](std::vector<Value> values, EvaluationRun& in) {
+    return program.Execute(std::move(values), in);
+  };
+  return RunOnLiterals(*program.module().entry_computation(), pointers, run, execute);
 }
 
 // Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an

@@ -69,7 +69,6 @@ class OneKernel : public CompiledSteps {
   OneKernel(const HloModule& module, KernelFunction* function)
       : root_(module.entry_computation()->root_instruction()), step_(KernelOf(*root_), function, NumberOptions()) {}
   const CompiledStep* Find(const HloInstruction& x) const override { return &x == root_ ? &step_ : nullptr; }
-  const CompiledCall* FindCall(const HloComputation&) const override { return nullptr; }
 
  private:
   static Kernel KernelOf(const HloInstruction& root) {

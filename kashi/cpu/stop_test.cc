@@ -71,9 +71,11 @@ void ExpectErrorOrResult(const std::string& name, const Run& run) {
   }
 }
 
-Run RunOn(const HloModule& module, const CompiledSteps* compiled, const std::vector<Literal>& arguments) {
+// `compiled`: null: by the evaluator.
+Run RunOn(const HloModule& module, const CompiledProgram* compiled, const std::vector<Literal>& arguments) {
   return [&module, compiled, &arguments](const EvaluationOptions& limits) -> absl::StatusOr<std::vector<Literal>> {
-    KASHI_ASSIGN_OR_RETURN(Literal result, RunSteps(module, compiled, arguments, limits));
+    KASHI_ASSIGN_OR_RETURN(Literal result, compiled == nullptr ? RunSteps(module, nullptr, arguments, limits)
+                                                               : RunProgram(*compiled, arguments, limits));
     std::vector<Literal> results;
     results.push_back(std::move(result));
     return results;
@@ -85,7 +87,7 @@ void ExpectErrorOrResult(const std::string& name, const HloModule& module, const
   ExpectErrorOrResult(absl::StrCat(name, ", evaluator"), RunOn(module, nullptr, arguments));
   const auto program = CompiledProgram::Compile(module);
   ASSERT_TRUE(program.ok()) << name << ": " << program.status();
-  ExpectErrorOrResult(absl::StrCat(name, ", cpu"), RunOn((*program)->module(), program->get(), arguments));
+  ExpectErrorOrResult(absl::StrCat(name, ", cpu"), RunOn(module, program->get(), arguments));
 }
 
 std::unique_ptr<HloModule> Read(const StopProgram& program) {
@@ -178,6 +180,18 @@ TEST(StopTest, NoOperationIsLeftOut) {
 
 // ---- Devices -------------------------------------------------------------------------------------------------------
 
+absl::StatusOr<std::vector<Literal>> RunOnTwoDevices(const CompiledProgram& program,
+                                                     std::vector<std::vector<Literal>> arguments_of_devices,
+                                                     const EvaluationOptions& options) {
+  RunHooks hooks;
+  hooks.compiled = &program;
+  const auto execute = [&program](std::vector<Value> arguments, EvaluationRun& run) {
+    return program.Execute(std::move(arguments), run);
+  };
+  return RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, std::nullopt,
+                               execute);
+}
+
 TEST(StopTest, Devices) {
   for (const StopProgram& program : StopProgramsOfDevices()) {
     const std::unique_ptr<HloModule> module = Read(program);
@@ -185,18 +199,15 @@ TEST(StopTest, Devices) {
     const auto compiled = CompiledProgram::Compile(*module);
     ASSERT_TRUE(compiled.ok()) << program.name << ": " << compiled.status();
     const std::vector<Literal> arguments = RandomArguments(*module);
-    for (const CompiledSteps* steps :
-         {static_cast<const CompiledSteps*>(nullptr), static_cast<const CompiledSteps*>(compiled->get())}) {
-      const HloModule& run_module = steps == nullptr ? *module : (*compiled)->module();
-      ExpectErrorOrResult(absl::StrCat(program.name, steps == nullptr ? ", evaluator" : ", cpu"),
+    for (const bool is_compiled : {false, true}) {
+      ExpectErrorOrResult(absl::StrCat(program.name, is_compiled ? ", cpu" : ", evaluator"),
                           [&](const EvaluationOptions& limits) {
-                            RunHooks hooks;
-                            hooks.compiled = steps;
                             std::vector<std::vector<Literal>> of_devices(2);
                             for (std::vector<Literal>& list : of_devices) {
                               for (const Literal& argument : arguments) list.push_back(argument.Clone());
                             }
-                            return RunOnDevicesWithHooks(run_module, std::move(of_devices), limits, hooks);
+                            if (!is_compiled) return RunOnDevices(*module, std::move(of_devices), limits);
+                            return RunOnTwoDevices(**compiled, std::move(of_devices), limits);
                           });
     }
   }

@@ -20,6 +20,7 @@
 #include "kashi/base/fingerprint.h"
 #include "kashi/engine/compile_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
 
@@ -43,9 +44,12 @@ class EngineProgram {
   virtual ~EngineProgram() = default;
   // The module that runs: the one that was compiled, or a copy after the passes of the engine.
   virtual const HloModule& module() const = 0;
-  // The machine code of its instructions, for RunHooks::compiled; null: the evaluator's functions run all of them.
+  // Runs the entry; takes the arguments. `run` has the device, the limits and the observers of this run, and the plans
+  // of the evaluator, which runs what the engine has no way for: EvaluationRun::Call and CallBy.
+  virtual absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const = 0;
+  // Machine code for instructions that the evaluator runs one by one (RunHooks::compiled); null: there is none.
   virtual const CompiledSteps* steps() const { return nullptr; }
-  // Runs the entry on the caller's memory, without a value (Program::ExecuteOnMemory says which). UNIMPLEMENTED if this
+  // Execute on the caller's memory, without a value (Program::ExecuteOnMemory says which). UNIMPLEMENTED if this
   // program has no such way: then its values are on the caller's memory. Only called if runs_on_memory.
   virtual bool runs_on_memory() const { return false; }
   virtual absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,

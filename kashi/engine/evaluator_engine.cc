@@ -1,5 +1,6 @@
 // The engine evaluator: nothing is compiled.
 #include "kashi/engine/engine.h"
+#include "kashi/evaluator/evaluation_run.h"
 
 namespace kashi::internal {
 namespace {
@@ -8,6 +9,9 @@ class EvaluatorProgram : public EngineProgram {
  public:
   explicit EvaluatorProgram(const HloModule& module) : module_(module) {}
   const HloModule& module() const override { return module_; }
+  absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const override {
+    return run.Call(*module_.entry_computation(), std::move(arguments));
+  }
 
  private:
   const HloModule& module_;

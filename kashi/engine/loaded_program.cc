@@ -110,9 +110,7 @@ ProgramLaunch::Setup ProgramLaunch::MakeSetup() const {
 }
 
 absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments) {
-  const auto call = [&](EvaluationRun& run) {
-    return run.Call(*program->module().entry_computation(), std::move(arguments));
-  };
+  const auto call = [&](EvaluationRun& run) { return ProgramDoor::Call(*program, run, std::move(arguments)); };
   if (!options.custom_call_handler) return runs->With(options.cancelled, call);
   const Setup setup = MakeSetup();
   EvaluationRun run(setup.options, setup.hooks, setup.limits);
@@ -121,7 +119,8 @@ absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments
 
 absl::StatusOr<std::vector<Value>> ProgramLaunch::RunOnAllDevices(std::vector<std::vector<Value>> arguments) {
   const Setup setup = MakeSetup();
-  return RunValuesOnDevices(program->module(), std::move(arguments), setup.options, setup.hooks, setup.limits, counts);
+  return ProgramDoor::ExecuteValuesOnDevices(*program, std::move(arguments), setup.options, setup.hooks, setup.limits,
+                                             counts);
 }
 
 // The result of each device.
@@ -150,7 +149,7 @@ void ProgramLaunch::Run() {
   for (size_t i = 0; i < devices.size(); ++i) {
     OfDevice& device = devices[i];
     if (results.ok()) {
-      std::vector<Value> leaves = LeavesOf(ProgramDoor::KeepingAlive(*program, std::move((*results)[i])));
+      std::vector<Value> leaves = LeavesOf(std::move((*results)[i]));
       for (size_t k = 0; k < leaves.size(); ++k) device.results[k].elements->value = std::move(leaves[k]);
     }
     for (Result& result : device.results) {

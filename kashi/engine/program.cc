@@ -161,12 +161,11 @@ const std::vector<std::pair<std::string, std::string>>& Program::stages() const 
 absl::Span<const absl::Status> Program::refusals() const { return program_->refusals(); }
 
 absl::StatusOr<Literal> Program::Execute(absl::Span<const Literal* const> arguments) const {
-  return runs_->With(nullptr,
-                     [&](EvaluationRun& run) { return RunOnLiterals(*module().entry_computation(), arguments, run); });
+  return runs_->With(nullptr, [&](EvaluationRun& run) { return ProgramDoor::CallOnLiterals(*this, run, arguments); });
 }
 
 absl::StatusOr<Literal> Program::Execute(absl::Span<const Literal* const> arguments, EvaluationOptions options) const {
-  return RunOnLiterals(*module().entry_computation(), arguments, *ProgramDoor::NewRun(*this, std::move(options), {}));
+  return ProgramDoor::CallOnLiterals(*this, *ProgramDoor::NewRun(*this, std::move(options), {}), arguments);
 }
 
 absl::StatusOr<Value> Program::ExecuteValues(std::vector<Value> arguments) const {
@@ -209,7 +208,7 @@ absl::Status Program::ExecuteOnMemory(absl::Span<const void* const> arguments, a
     for (const HloInstruction* parameter : entry.parameter_instructions()) {
       values.push_back(BorrowLeaves(parameter->shape(), &argument));
     }
-    KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
+    KASHI_ASSIGN_OR_RETURN(const Value result, program_->Execute(std::move(values), run));
     void* const* to = results.data();
     return VisitLeaves(result, [&to](const Value& leaf) {
       std::memcpy(*to++, leaf.untyped_data(), static_cast<size_t>(leaf.byte_count()));
@@ -239,19 +238,35 @@ std::unique_ptr<EvaluationRun> ProgramDoor::NewRun(const Program& program, Evalu
 }
 
 absl::StatusOr<Value> ProgramDoor::Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments) {
-  KASHI_ASSIGN_OR_RETURN(Value result, run.Call(*program.module().entry_computation(), std::move(arguments)));
-  return KeepingAlive(program, std::move(result));
+  KASHI_ASSIGN_OR_RETURN(Value result, program.program_->Execute(std::move(arguments), run));
+  return Value::KeepingAlive(std::move(result), program.program_);
 }
 
-Value ProgramDoor::KeepingAlive(const Program& program, Value result) {
-  return Value::KeepingAlive(std::move(result), program.program_);
+absl::StatusOr<Literal> ProgramDoor::CallOnLiterals(const Program& program, EvaluationRun& run,
+                                                    absl::Span<const Literal* const> arguments) {
+  const auto execute = [&program](std::vector<Value> values, EvaluationRun& in) {
+    return program.program_->Execute(std::move(values), in);
+  };
+  return RunOnLiterals(*program.module().entry_computation(), arguments, run, execute);
 }
 
 absl::StatusOr<std::vector<Literal>> ProgramDoor::ExecuteOnDevices(
     const Program& program, std::vector<std::vector<Literal>> arguments_of_devices, EvaluationOptions options,
     RunHooks hooks, std::optional<DeviceCounts> counts) {
   Complete(program, &options, &hooks);
-  return RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, counts);
+  const auto execute = [&program](std::vector<Value> arguments, EvaluationRun& run) {
+    return program.program_->Execute(std::move(arguments), run);
+  };
+  return RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, counts, execute);
+}
+
+absl::StatusOr<std::vector<Value>> ProgramDoor::ExecuteValuesOnDevices(
+    const Program& program, std::vector<std::vector<Value>> arguments_of_devices, const EvaluationOptions& options,
+    const RunHooks& hooks, const RunLimits& limits, DeviceCounts counts) {
+  const auto call = [&program](std::vector<Value> arguments, EvaluationRun& run) {
+    return Call(program, run, std::move(arguments));
+  };
+  return RunValuesOnDevices(program.module(), std::move(arguments_of_devices), options, hooks, limits, counts, call);
 }
 
 }  // namespace internal

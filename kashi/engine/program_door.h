@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "kashi/engine/program.h"
 #include "kashi/evaluator/evaluation_options.h"
 #include "kashi/evaluator/evaluation_run.h"
@@ -24,10 +25,12 @@ class ProgramDoor {
   // RunHooks::compiled is set here.
   static std::unique_ptr<EvaluationRun> NewRun(const Program& program, EvaluationOptions options, RunHooks hooks);
 
-  // EvaluationRun::Call of the entry; the result may outlive the program.
+  // EngineProgram::Execute. The result may outlive the program: it may be a constant of the module, and keeps that
+  // alive.
   static absl::StatusOr<Value> Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments);
-  // A result of the program, which may be a constant of its module, keeps that alive.
-  static Value KeepingAlive(const Program& program, Value result);
+  // Program::Execute within this run.
+  static absl::StatusOr<Literal> CallOnLiterals(const Program& program, EvaluationRun& run,
+                                                absl::Span<const Literal* const> arguments);
 
   // EngineProgram::buffers.
   static const BufferAssignment* BuffersOf(const Program& program);
@@ -40,6 +43,12 @@ class ProgramDoor {
                                                                std::vector<std::vector<Literal>> arguments_of_devices,
                                                                EvaluationOptions options, RunHooks hooks,
                                                                std::optional<DeviceCounts> counts = std::nullopt);
+  // The same on values, by threads of this process (RunValuesOnDevices).
+  static absl::StatusOr<std::vector<Value>> ExecuteValuesOnDevices(const Program& program,
+                                                                   std::vector<std::vector<Value>> arguments_of_devices,
+                                                                   const EvaluationOptions& options,
+                                                                   const RunHooks& hooks, const RunLimits& limits,
+                                                                   DeviceCounts counts);
 };
 
 }  // namespace kashi::internal

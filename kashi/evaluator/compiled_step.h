@@ -7,7 +7,6 @@
 #include "absl/types/span.h"
 #include "kashi/buffers/buffer_assignment.h"
 #include "kashi/evaluator/operation.h"
-#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value.h"
 
@@ -39,20 +38,11 @@ class MemoryStep : public CompiledStep {
                                                  void* const* results) const = 0;
 };
 
-// Evaluates a whole computation; the same contract as EvaluationRun::Call. Several threads may run it at once.
-class CompiledCall {
- public:
-  virtual ~CompiledCall() = default;
-  virtual absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const = 0;
-};
-
 class CompiledSteps {
  public:
   virtual ~CompiledSteps() = default;
   // Null: the evaluator's function evaluates it. The result lives as long as this object.
   virtual const CompiledStep* Find(const HloInstruction& instruction) const = 0;
-  // Null: its instructions are evaluated one by one. The result lives as long as this object.
-  virtual const CompiledCall* FindCall(const HloComputation& computation) const = 0;
 };
 
 }  // namespace kashi::internal

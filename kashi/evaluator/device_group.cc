@@ -16,6 +16,7 @@
 namespace kashi {
 
 using internal::Device;
+using internal::EntryFunction;
 using internal::EvaluationRun;
 using internal::LentBy;
 using internal::RunHooks;
@@ -39,7 +40,7 @@ absl::Status CheckArguments(const HloComputation& entry, const std::vector<Liter
 // Arguments in any layout: values have none.
 absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<Literal>& arguments,
                                     const EvaluationOptions& options, RunHooks hooks, const RunLimits& limits,
-                                    Device* device) {
+                                    Device* device, EntryFunction run_entry) {
   const HloComputation& entry = *module.entry_computation();
   KASHI_RETURN_IF_ERROR(CheckArguments(entry, arguments));
   hooks.device = device;
@@ -50,7 +51,7 @@ absl::StatusOr<Literal> RunOnDevice(const HloModule& module, const std::vector<L
     KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget(), LentBy(&argument)));
     values.push_back(std::move(value));
   }
-  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(entry, std::move(values)));
+  KASHI_ASSIGN_OR_RETURN(const Value result, run_entry(std::move(values), run));
   return result.ToLiteral(entry.root_instruction()->shape());
 }
 
@@ -88,6 +89,17 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
                                                            std::vector<std::vector<Literal>> arguments_of_devices,
                                                            const EvaluationOptions& options, const RunHooks& hooks,
                                                            std::optional<DeviceCounts> counts) {
+  return RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, hooks, counts,
+                               [&module](std::vector<Value> arguments, EvaluationRun& run) {
+                                 return run.Call(*module.entry_computation(), std::move(arguments));
+                               });
+}
+
+absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& module,
+                                                           std::vector<std::vector<Literal>> arguments_of_devices,
+                                                           const EvaluationOptions& options, const RunHooks& hooks,
+                                                           std::optional<DeviceCounts> counts,
+                                                           EntryFunction run_entry) {
   ThreadFabric threads;
   DeviceFabric& fabric = hooks.fabric != nullptr ? *hooks.fabric : threads;
   const int64_t devices = static_cast<int64_t>(arguments_of_devices.size());
@@ -100,8 +112,8 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
   const RunLimits limits = LimitsOf(options);
   std::vector<Literal> results(devices);
   KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](Device& device) -> absl::Status {
-    KASHI_ASSIGN_OR_RETURN(results[device.id()],
-                           RunOnDevice(module, arguments_of_devices[device.id()], options, hooks, limits, &device));
+    KASHI_ASSIGN_OR_RETURN(results[device.id()], RunOnDevice(module, arguments_of_devices[device.id()], options, hooks,
+                                                             limits, &device, run_entry));
     return absl::OkStatus();
   }));
   return results;
@@ -110,15 +122,15 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
 absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
                                                       std::vector<std::vector<Value>> arguments_of_devices,
                                                       const EvaluationOptions& options, const RunHooks& hooks,
-                                                      const RunLimits& limits, DeviceCounts counts) {
+                                                      const RunLimits& limits, DeviceCounts counts,
+                                                      EntryFunction run_entry) {
   ThreadFabric fabric;
   std::vector<Value> results(counts.total());
   KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, counts, limits, [&](Device& device) -> absl::Status {
     RunHooks own = hooks;
     own.device = &device;
     EvaluationRun run(options, own, limits);
-    KASHI_ASSIGN_OR_RETURN(results[device.id()],
-                           run.Call(*module.entry_computation(), std::move(arguments_of_devices[device.id()])));
+    KASHI_ASSIGN_OR_RETURN(results[device.id()], run_entry(std::move(arguments_of_devices[device.id()]), run));
     return absl::OkStatus();
   }));
   return results;

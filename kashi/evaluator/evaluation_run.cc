@@ -314,12 +314,6 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
   return absl::OkStatus();
 }
 
-// Observers see each instruction, and the devices of a global program have their own ways through it.
-const CompiledCall* EvaluationRun::FindCompiled(const HloComputation& computation) const {
-  if (hooks_.compiled == nullptr || options_.global_devices > 1 || options_.observer) return nullptr;
-  return hooks_.compiled->FindCall(computation);
-}
-
 absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std::vector<Value> arguments) {
   for (Value& argument : arguments) argument.DropUnrounded();
   KASHI_ASSIGN_OR_RETURN(Value result, CallUnrounded(computation, std::move(arguments)));
@@ -327,25 +321,36 @@ absl::StatusOr<Value> EvaluationRun::Call(const HloComputation& computation, std
   return result;
 }
 
-absl::StatusOr<Value> EvaluationRun::CallUnrounded(const HloComputation& computation, std::vector<Value> arguments) {
+absl::Status EvaluationRun::BeginCallOf(const HloComputation& computation, size_t arguments) const {
   if (call_depth_ >= kMaxCallDepth) {
     return ResourceExhausted("Calls nest more than %d deep at computation %s", kMaxCallDepth, computation.name());
   }
-  if (arguments.size() != static_cast<size_t>(computation.num_parameters())) {
+  if (arguments != static_cast<size_t>(computation.num_parameters())) {
     return InvalidArgument("Computation %s has %d parameters, and got %d arguments", computation.name(),
-                           computation.num_parameters(), arguments.size());
+                           computation.num_parameters(), arguments);
   }
   if (options_.on_call) options_.on_call(computation);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Value> EvaluationRun::CallBy(const HloComputation& computation, std::vector<Value> arguments,
+                                            absl::FunctionRef<absl::StatusOr<Value>(absl::Span<Value>)> body) {
+  KASHI_RETURN_IF_ERROR(BeginCallOf(computation, arguments.size()));
   const bool is_whole_run = step_clock_ != nullptr && step_clock_->is_idle();
   const MeasuredStep measured(is_whole_run ? step_clock_ : nullptr, nullptr);
-  if (const CompiledCall* compiled = FindCompiled(computation); compiled != nullptr) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, *computation.parameter_instruction(i), &arguments[i]));
-    }
-    KASHI_ASSIGN_OR_RETURN(Value result, compiled->Run(absl::MakeSpan(arguments), *this));
-    KASHI_RETURN_IF_ERROR(CheckStopped());
-    return result;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i].DropUnrounded();
+    KASHI_RETURN_IF_ERROR(MakeAsDeclared(*this, *computation.parameter_instruction(i), &arguments[i]));
   }
+  KASHI_ASSIGN_OR_RETURN(Value result, body(absl::MakeSpan(arguments)));
+  KASHI_RETURN_IF_ERROR(CheckStopped());
+  return result;
+}
+
+absl::StatusOr<Value> EvaluationRun::CallUnrounded(const HloComputation& computation, std::vector<Value> arguments) {
+  KASHI_RETURN_IF_ERROR(BeginCallOf(computation, arguments.size()));
+  const bool is_whole_run = step_clock_ != nullptr && step_clock_->is_idle();
+  const MeasuredStep measured(is_whole_run ? step_clock_ : nullptr, nullptr);
   KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
   std::vector<Value> values(plan->steps.size());
   ++call_depth_;

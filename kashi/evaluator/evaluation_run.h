@@ -29,7 +29,6 @@
 
 namespace kashi::internal {
 
-class CompiledCall;
 class CompiledStep;
 class ManualRegions;
 class ShardingBorder;
@@ -70,6 +69,13 @@ class EvaluationRun {
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
   // Call with arguments and a result that may have unrounded numbers beside them (Value::unrounded).
   absl::StatusOr<Value> CallUnrounded(const HloComputation& computation, std::vector<Value> arguments);
+  // Call for an engine that has its own way through the computation: checks the arguments, calls the observers of
+  // calls, and lets `body`, which takes the arguments, compute the result. Not if sees_instructions.
+  absl::StatusOr<Value> CallBy(const HloComputation& computation, std::vector<Value> arguments,
+                               absl::FunctionRef<absl::StatusOr<Value>(absl::Span<Value> arguments)> body);
+  // Whether each instruction must run by itself: an observer sees it, or the devices of a global program have their
+  // own ways through it.
+  bool sees_instructions() const { return options_.global_devices > 1 || options_.observer; }
   // Call for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
   // value may be pending.
   absl::StatusOr<Value> BeginCall(const HloComputation& computation, std::vector<Value> arguments,
@@ -113,11 +119,11 @@ class EvaluationRun {
   unsigned __int128& rng_state() { return rng_state_; }
 
  private:
-  const CompiledCall* FindCompiled(const HloComputation& computation) const;
   absl::StatusOr<ComputationPlan*> PlanOf(const HloComputation& computation);
   // Evaluates the steps of a plan in order. Takes the arguments. `values` has one value per step; after the call only
   // the root is left in it.
   absl::Status PlaceSteps(const HloComputation& computation, ComputationPlan* plan);
+  absl::Status BeginCallOf(const HloComputation& computation, size_t arguments) const;
   absl::Status RunPlan(ComputationPlan& plan, absl::Span<Value> arguments, absl::Span<Value> values);
   absl::StatusOr<Value> RunStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                 const HloInstruction* start);

@@ -11,6 +11,13 @@ namespace kashi::internal {
 
 absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
                                       EvaluationRun& run) {
+  return RunOnLiterals(computation, arguments, run, [&computation](std::vector<Value> values, EvaluationRun& in) {
+    return in.Call(computation, std::move(values));
+  });
+}
+
+absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
+                                      EvaluationRun& run, EntryFunction run_entry) {
   KASHI_RETURN_IF_ERROR(CheckArguments(computation, arguments));
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(computation));
   std::vector<Value> values;
@@ -18,7 +25,7 @@ absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::S
     KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
     values.push_back(std::move(value));
   }
-  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(computation, std::move(values)));
+  KASHI_ASSIGN_OR_RETURN(const Value result, run_entry(std::move(values), run));
   return result.ToLiteral(computation.root_instruction()->shape());
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "kashi/evaluator/evaluation_options.h"
@@ -14,12 +15,21 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/literal/literal.h"
+#include "kashi/values/run_limits.h"
+#include "kashi/values/value.h"
 
 namespace kashi::internal {
+
+// Runs the entry of a module on arguments, which it takes: EvaluationRun::Call of it, or what an engine has instead.
+// Several threads call it, each with its own run.
+using EntryFunction = absl::FunctionRef<absl::StatusOr<Value>(std::vector<Value> arguments, EvaluationRun& run)>;
 
 // HloEvaluator::Evaluate within this run. The arguments are not copied if they are dense and row-major.
 absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
                                       EvaluationRun& run);
+// The same, where `run_entry` computes the result.
+absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
+                                      EvaluationRun& run, EntryFunction run_entry);
 
 // RunOnDevices (device_group.h) with hooks. With RunHooks::fabric, the devices are spread over several processes, which
 // all call this. Each reads only the arguments of its own devices, and has only their results; the others are empty
@@ -28,13 +38,18 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
                                                            std::vector<std::vector<Literal>> arguments_of_devices,
                                                            const EvaluationOptions& options, const RunHooks& hooks,
                                                            std::optional<DeviceCounts> counts = std::nullopt);
+absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& module,
+                                                           std::vector<std::vector<Literal>> arguments_of_devices,
+                                                           const EvaluationOptions& options, const RunHooks& hooks,
+                                                           std::optional<DeviceCounts> counts, EntryFunction run_entry);
 
 // RunOnDevices on values, which are taken, by threads of this process: a list of arguments, and a result,
 // for each device. Other runs may have the same limits.
 absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
                                                       std::vector<std::vector<Value>> arguments_of_devices,
                                                       const EvaluationOptions& options, const RunHooks& hooks,
-                                                      const RunLimits& limits, DeviceCounts counts);
+                                                      const RunLimits& limits, DeviceCounts counts,
+                                                      EntryFunction run_entry);
 
 }  // namespace kashi::internal
 

@@ -29,13 +29,14 @@ struct ThunkProgramParts {
   bool flush_denormals = false;
 };
 
-class ThunkProgram : public CompiledStep, public CompiledCall {
+class ThunkProgram : public CompiledStep {
  public:
   explicit ThunkProgram(ThunkProgramParts parts);
   ~ThunkProgram() override;
 
   absl::StatusOr<Value> Run(Operation& op) const override { return Run(op.operands, op.run); }
-  absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const override;
+  // Takes the arguments.
+  absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const;
   bool has_steps() const override { return true; }
   // The same on memory: a pointer for each array of the arguments and of the result, tuples taken apart. Allocates
   // nothing, but for arenas of more than kMostKeptBytes, steps of the evaluator, and the frames of more threads than
