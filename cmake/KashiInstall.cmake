@@ -73,9 +73,10 @@ endif()
 # kashi::cpu is in a file of its own, which kashi-config.cmake reads where LLVM is found.
 if(KASHI_HAS_CPU)
   set_target_properties(kashi_llvm PROPERTIES EXPORT_NAME llvm)
-  install(TARGETS kashi_cpu kashi_llvm EXPORT kashi-cpu-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(kashi_llvm_ir PROPERTIES EXPORT_NAME llvm_ir)
+  install(TARGETS kashi_cpu kashi_codegen kashi_llvm kashi_llvm_ir EXPORT kashi-cpu-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT kashi-cpu-targets NAMESPACE kashi:: DESTINATION ${KASHI_PACKAGE_DIR})
-  export(TARGETS kashi_cpu kashi_llvm NAMESPACE kashi:: FILE ${PROJECT_BINARY_DIR}/kashi-cpu-targets.cmake)
+  export(TARGETS kashi_cpu kashi_codegen kashi_llvm kashi_llvm_ir NAMESPACE kashi:: FILE ${PROJECT_BINARY_DIR}/kashi-cpu-targets.cmake)
 endif()
 # So is kashi::mpi, where MPI is found. kashi-mpi needs the MPI of the machine: it is installed only if asked for
 # (cmake --install … --component mpi).
@@ -92,7 +93,7 @@ export(TARGETS ${targets} kashi_flags NAMESPACE kashi:: FILE ${PROJECT_BINARY_DI
 
 # All that is installed, for whoever does not build everything else too.
 add_custom_target(kashi_installed)
-foreach(target ${targets} kashi_cpu kashi_mpi kashi_cli kashi_documents)
+foreach(target ${targets} kashi_codegen kashi_cpu kashi_mpi kashi_cli kashi_documents)
   if(TARGET ${target})
     get_target_property(type ${target} TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")

@@ -21,6 +21,7 @@ LIBRARY_INCLUDES = {
     "OpenMP::OpenMP_CXX": ("omp.h",),
     "hwy::hwy": ("hwy/",),
     "MPI::MPI_C": ("mpi.h",),
+    "kashi_llvm_ir": ("llvm/IR/", "llvm/ADT/", "llvm/Support/"),
     "kashi_llvm": ("llvm/",),  # and SLEEF, whose functions are only named
 }
 # Headers of the operating system: only in these files, which hide them from everybody else.

@@ -16,7 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "kashi/array/primitive_util.h"
-#include "kashi/cpu/codegen/element_emitters.h"
+#include "kashi/codegen/element_emitters.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/passes/pipeline.h"

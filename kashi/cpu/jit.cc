@@ -13,7 +13,6 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
@@ -32,6 +31,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
+#include "kashi/cpu/vector_math.h"
 
 namespace kashi::internal {
 namespace {
@@ -52,7 +52,10 @@ class Linker {
   }
 
   llvm::orc::LLJIT& jit() const { return *jit_; }
-  const llvm::Triple& triple() const { return builder_.getTargetTriple(); }
+  CodeTarget CodeTargetOf(const Target& target) const {
+    return {builder_.getTargetTriple().str(), jit_->getDataLayout().getStringRepresentation(), target.vector_bits(),
+            target.has_fma(), &VectorMath()};
+  }
   // LLVM's compiler for a target. One for each JitCompiler: several threads may compile at once, and LLVM's is for one.
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const Target& target) const {
     llvm::orc::JITTargetMachineBuilder builder = builder_;
@@ -163,49 +166,6 @@ absl::StatusOr<std::string> AssemblyOf(const llvm::Module& module, llvm::TargetM
 
 }  // namespace
 
-JitModule::JitModule(const Target& target, std::unique_ptr<llvm::LLVMContext> context,
-                     std::unique_ptr<llvm::Module> module)
-    : target_(target), context_(std::move(context)), module_(std::move(module)) {}
-JitModule::JitModule(JitModule&&) noexcept = default;
-JitModule& JitModule::operator=(JitModule&& other) noexcept {
-  target_ = std::move(other.target_);
-  module_ = std::move(other.module_);  // before the context that it lives in
-  context_ = std::move(other.context_);
-  return *this;
-}
-JitModule::~JitModule() = default;
-
-absl::StatusOr<JitModule> JitModule::Create(const std::string& name, const Target& target) {
-  KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = std::make_unique<llvm::Module>(name, *context);
-  module->setDataLayout(linker->jit().getDataLayout());
-  module->setTargetTriple(linker->triple().str());
-  return JitModule(target, std::move(context), std::move(module));
-}
-
-std::string JitModule::ToString() const {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module_->print(stream, nullptr);
-  return text;
-}
-
-// The blocks of an unfinished function may use each other in any order.
-void EraseFunction(llvm::Function& function) {
-  function.dropAllReferences();
-  function.eraseFromParent();
-}
-
-absl::Status VerifyOrErase(llvm::Function& function) {
-  std::string message;
-  llvm::raw_string_ostream stream(message);
-  if (!llvm::verifyFunction(function, &stream)) return absl::OkStatus();
-  const std::string name(function.getName());
-  EraseFunction(function);
-  return absl::InternalError(absl::StrCat("LLVM refuses the code of ", name, ": ", message));
-}
-
 // The code in memory: a dynamic library of the process's JIT.
 class JitCode::Library {
  public:
@@ -267,24 +227,27 @@ absl::StatusOr<void*> JitCode::FindAddress(absl::string_view name) const {
   return found->second;
 }
 
-JitCompiler::JitCompiler(std::string name, JitOptions options, StopFunction check_stopped, JitModule module)
+JitCompiler::JitCompiler(std::string name, const Target& target, JitOptions options, StopFunction check_stopped,
+                         CodeModule module)
     : name_(std::move(name)),
+      target_(target),
       options_(std::move(options)),
       check_stopped_(check_stopped),
-      module_(std::make_unique<JitModule>(std::move(module))) {}
+      module_(std::make_unique<CodeModule>(std::move(module))) {}
 JitCompiler::JitCompiler(JitCompiler&&) noexcept = default;
 JitCompiler::~JitCompiler() = default;
 
 absl::StatusOr<JitCompiler> JitCompiler::Create(std::string name, const Target& target, JitOptions options,
                                                 StopFunction check_stopped) {
-  KASHI_ASSIGN_OR_RETURN(JitModule module, JitModule::Create(name, target));
-  return JitCompiler(std::move(name), std::move(options), check_stopped, std::move(module));
+  KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
+  CodeModule module(name, linker->CodeTargetOf(target));
+  return JitCompiler(std::move(name), target, std::move(options), check_stopped, std::move(module));
 }
 
 absl::Status JitCompiler::CompileModule() {
   if (code_ == nullptr) {
     KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
-    KASHI_ASSIGN_OR_RETURN(machine_, linker->MakeMachine(module_->target()));
+    KASHI_ASSIGN_OR_RETURN(machine_, linker->MakeMachine(target_));
     KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode::Library> library, JitCode::Library::Create(options_.functions));
     code_.reset(new JitCode(std::move(library)));
   }
@@ -311,9 +274,8 @@ absl::Status JitCompiler::CompileModule() {
 
 Fingerprint JitCompiler::KeyOfModule() const {
   FingerprintBuilder builder;
-  const Target& target = module_->target();
-  builder.Append(absl::StrCat(LLVM_VERSION_STRING, "\n", target.processor(), "\n", target.features(), "\n",
-                              target.vector_bits(), "\n"));
+  builder.Append(absl::StrCat(LLVM_VERSION_STRING, "\n", target_.processor(), "\n", target_.features(), "\n",
+                              target_.vector_bits(), "\n"));
   builder.Append(module_->ToString());
   return builder.Finish();
 }
@@ -324,7 +286,7 @@ const CompiledObject* JitCompiler::FindKnown(const Fingerprint& key) const {
 }
 
 absl::StatusOr<std::string> JitCompiler::CompileObject() {
-  AllowWidestVectors(module_->module(), module_->target());
+  AllowWidestVectors(module_->module(), target_);
   KASHI_RETURN_IF_ERROR(Optimise(module_->module(), *machine_, check_stopped_));
   if (options_.keep_text) {
     KASHI_ASSIGN_OR_RETURN(const std::string assembly, AssemblyOf(module_->module(), *machine_));
@@ -338,7 +300,7 @@ absl::StatusOr<std::string> JitCompiler::CompileObject() {
 absl::Status JitCompiler::CompileIfLarge() {
   if (module_->module().getInstructionCount() < kInstructionsOfModule) return check_stopped_();
   KASHI_RETURN_IF_ERROR(CompileModule());
-  KASHI_ASSIGN_OR_RETURN(*module_, JitModule::Create(name_, module_->target()));
+  *module_ = CodeModule(name_, module_->target());
   return absl::OkStatus();
 }
 

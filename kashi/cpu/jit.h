@@ -24,46 +24,15 @@
 #include "absl/types/span.h"
 #include "kashi/base/fingerprint.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/codegen/code_module.h"
 #include "kashi/cpu/target.h"
 #include "kashi/engine/engine.h"
 
 namespace llvm {
-class Function;
-class LLVMContext;
-class Module;
 class TargetMachine;
 }  // namespace llvm
 
 namespace kashi::internal {
-
-// A module under construction.
-class JitModule {
- public:
-  static absl::StatusOr<JitModule> Create(const std::string& name, const Target& target);
-  JitModule(JitModule&&) noexcept;
-  JitModule& operator=(JitModule&&) noexcept;
-  ~JitModule();
-
-  llvm::LLVMContext& context() { return *context_; }
-  llvm::Module& module() { return *module_; }
-  // What its code is for.
-  const Target& target() const { return target_; }
-  // LLVM IR as text.
-  std::string ToString() const;
-
- private:
-  friend class JitCompiler;
-  JitModule(const Target& target, std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module);
-
-  Target target_;
-  std::unique_ptr<llvm::LLVMContext> context_;  // before module_, which lives in it
-  std::unique_ptr<llvm::Module> module_;
-};
-
-// Takes a function, finished or not, out of its module.
-void EraseFunction(llvm::Function& function);
-// INTERNAL, with LLVM's message, if LLVM's verifier refuses the function: then it is out of its module.
-absl::Status VerifyOrErase(llvm::Function& function);
 
 struct JitOptions {
   // Called functions that are not in the module: name -> address. They must outlive the code. It can call no others of
@@ -124,7 +93,7 @@ class JitCompiler {
   ~JitCompiler();
 
   // Where to emit the next function.
-  JitModule& module() { return *module_; }
+  CodeModule& module() { return *module_; }
   // Call it after each function, which has passed VerifyOrErase. Optimises and compiles what was emitted, once it is
   // enough to be worth a module. INTERNAL, with LLVM's message, if it calls an unknown function. Cost: some 0.3 ms a
   // module, 1 ms for each loop, and a few ms for each exponential, logarithm or trigonometric function.
@@ -132,7 +101,8 @@ class JitCompiler {
   absl::StatusOr<std::unique_ptr<JitCode>> Finish() &&;
 
  private:
-  JitCompiler(std::string name, JitOptions options, StopFunction check_stopped, JitModule module);
+  JitCompiler(std::string name, const Target& target, JitOptions options, StopFunction check_stopped,
+              CodeModule module);
   absl::Status CompileModule();
   // The key of the module that was emitted, not yet optimised.
   Fingerprint KeyOfModule() const;
@@ -141,9 +111,10 @@ class JitCompiler {
   absl::StatusOr<std::string> CompileObject();
 
   std::string name_;
+  Target target_;
   JitOptions options_;
   StopFunction check_stopped_;
-  std::unique_ptr<JitModule> module_;
+  std::unique_ptr<CodeModule> module_;
   std::unique_ptr<llvm::TargetMachine> machine_;  // these two from the first module on
   std::unique_ptr<JitCode> code_;
 };

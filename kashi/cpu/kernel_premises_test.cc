@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
-#include "kashi/cpu/codegen/kernel_support.h"
+#include "kashi/codegen/kernel_support.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/passes/kernel_premises.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kashi/cpu/codegen/kernel.h"
+#include "kashi/codegen/kernel.h"
 #include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/compiled_step.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "kashi/cpu/codegen/native_loop.h"
+#include "kashi/codegen/native_loop.h"
 #include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/compiled_step.h"
 

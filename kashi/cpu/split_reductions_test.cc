@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "kashi/base/parallel.h"
-#include "kashi/cpu/codegen/kernel_support.h"
+#include "kashi/codegen/kernel_support.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "kashi/cpu/codegen/kernel_support.h"
+#include "kashi/codegen/kernel_support.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/passes/sum_repeats.h"

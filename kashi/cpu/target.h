@@ -1,19 +1,20 @@
-// Target: which processor code is made for. Everything that emits code asks it (LaneBuilder::target), so that one
-// process can make code for several, and a test can run code for a weaker processor than this one.
+// Target: which processor code is made for: this one, or a level of x86-64 that it can run. So one process can make
+// code for several, and a test can run code for a weaker processor than this one. Emitters get the facts that they need
+// of it as a CodeTarget (kashi/codegen/code_target.h).
 //
 //   KASHI_ASSIGN_OR_RETURN(const Target target, Target::Host());               this processor, with all that it has
 //   KASHI_ASSIGN_OR_RETURN(const Target older, Target::ForLevel("x86-64-v3"))  a level of the x86-64 ABI
 //
 //   level        instructions      vectors   functions of f32                      others, of SLEEF
 //   x86-64-v2    SSE4.2            128 bits  those of f64, rounded                 SSE4
-//   x86-64-v3    AVX2, FMA, F16C   256 bits  codegen/inline_math.h, where it has   AVX2
-//   x86-64-v4    AVX-512           512 bits  one                                   AVX-512F
+//   x86-64-v3    AVX2, FMA, F16C   256 bits  codegen/inline_math.h, if any          AVX2
+//   x86-64-v4    AVX-512           512 bits  the same                              AVX-512F
 //
 // Code for one target gives the same bits on each processor that runs it. Code for two targets may differ as far as
 // docs/fidelity.md allows: without FMA a product that is added is rounded.
 //
 // Not part of it: the rules of numbers (NumberOptions), which hold for each target, and the number of threads, which
-// the caller of a kernel decides (codegen/kernel.h).
+// the caller of a kernel decides (kashi/codegen/kernel.h).
 #ifndef KASHI_CPU_TARGET_H_
 #define KASHI_CPU_TARGET_H_
 

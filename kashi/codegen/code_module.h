@@ -1,0 +1,45 @@
+// CodeModule: an LLVM module under construction, and the target that its code is for.
+#ifndef KASHI_CODEGEN_CODE_MODULE_H_
+#define KASHI_CODEGEN_CODE_MODULE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "kashi/codegen/code_target.h"
+
+namespace llvm {
+class Function;
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
+namespace kashi::internal {
+
+class CodeModule {
+ public:
+  CodeModule(const std::string& name, CodeTarget target);
+  CodeModule(CodeModule&&) noexcept;
+  CodeModule& operator=(CodeModule&&) noexcept;
+  ~CodeModule();
+
+  llvm::LLVMContext& context() { return *context_; }
+  llvm::Module& module() { return *module_; }
+  const CodeTarget& target() const { return target_; }
+  // LLVM IR as text.
+  std::string ToString() const;
+
+ private:
+  CodeTarget target_;
+  std::unique_ptr<llvm::LLVMContext> context_;  // before module_, which lives in it
+  std::unique_ptr<llvm::Module> module_;
+};
+
+// Takes a function, finished or not, out of its module.
+void EraseFunction(llvm::Function& function);
+// INTERNAL, with LLVM's message, if LLVM's verifier refuses the function: then it is out of its module.
+absl::Status VerifyOrErase(llvm::Function& function);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CODEGEN_CODE_MODULE_H_

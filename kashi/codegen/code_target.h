@@ -1,0 +1,25 @@
+// CodeTarget: the facts about a processor on which emitted code depends. Everything that emits code asks it
+// (LaneBuilder::target), and knows nothing of the processor that runs the emitter.
+#ifndef KASHI_CODEGEN_CODE_TARGET_H_
+#define KASHI_CODEGEN_CODE_TARGET_H_
+
+#include <string>
+
+namespace kashi::internal {
+
+class MathLibrary;
+
+struct CodeTarget {
+  // LLVM's names of the processor's kind, and of how it keeps numbers in memory.
+  std::string triple, data_layout;
+  // The length of the vectors that code uses.
+  int vector_bits;
+  // Whether a product and a sum are one instruction.
+  bool has_fma;
+  // Mathematical functions. It must outlive the code's emission.
+  const MathLibrary* math;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CODEGEN_CODE_TARGET_H_

@@ -1,0 +1,184 @@
+#include "kashi/codegen/inline_math.h"
+
+#include <initializer_list>
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace kashi::internal {
+namespace {
+
+// Arithmetic on f32 lanes, and on their bits.
+class Single {
+ public:
+  explicit Single(const LaneBuilder& lanes) : lanes_(lanes), ir_(lanes.ir()) {}
+
+  llvm::Value* Real(double value) const { return lanes_.Splat(llvm::ConstantFP::get(ir_.getFloatTy(), value)); }
+  llvm::Value* Bits(uint32_t bits) const { return lanes_.Splat(ir_.getInt32(bits)); }
+  llvm::Value* ToBits(llvm::Value* x) const { return ir_.CreateBitCast(x, lanes_.Widen(ir_.getInt32Ty())); }
+  llvm::Value* FromBits(llvm::Value* bits) const { return ir_.CreateBitCast(bits, lanes_.Widen(ir_.getFloatTy())); }
+
+  // a * b + c, rounded once.
+  llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) const {
+    return ir_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  }
+  // The coefficient of the highest power comes first.
+  llvm::Value* Polynomial(llvm::Value* x, std::initializer_list<double> coefficients) const {
+    llvm::Value* sum = nullptr;
+    for (double coefficient : coefficients) {
+      sum = sum == nullptr ? Real(coefficient) : Fma(sum, x, Real(coefficient));
+    }
+    return sum;
+  }
+  // A bound for numbers beyond it; NaN stays NaN.
+  llvm::Value* AtMost(llvm::Value* x, double high) const {
+    return ir_.CreateSelect(ir_.CreateFCmpOGT(x, Real(high)), Real(high), x);
+  }
+  llvm::Value* AtLeast(llvm::Value* x, double low) const {
+    return ir_.CreateSelect(ir_.CreateFCmpOLT(x, Real(low)), Real(low), x);
+  }
+  llvm::Value* Abs(llvm::Value* x) const { return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  // 2^n for n in [-126, 127].
+  llvm::Value* PowerOfTwo(llvm::Value* n) const { return FromBits(ir_.CreateShl(ir_.CreateAdd(n, Bits(127)), 23)); }
+
+ private:
+  const LaneBuilder& lanes_;
+  Ir& ir_;
+};
+
+constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;  // the first has few bits: n times it is exact
+
+// e^x = 2^n e^r, |r| <= ln 2 / 2.
+struct SplitExp {
+  llvm::Value* rest_less_one;  // e^r - 1
+  llvm::Value* rest;           // e^r
+  llvm::Value* n;
+};
+
+SplitExp EmitSplitExp(const Single& f32, Ir& ir, llvm::Value* x) {
+  constexpr double kRounder = 12582912;  // 1.5 * 2^23: the sum has no place for a fraction
+  llvm::Value* shifted = f32.Fma(x, f32.Real(1.4426950408889634), f32.Real(kRounder));
+  llvm::Value* n = ir.CreateSub(f32.ToBits(shifted), f32.ToBits(f32.Real(kRounder)));
+  llvm::Value* whole = ir.CreateFSub(shifted, f32.Real(kRounder));
+  llvm::Value* r = f32.Fma(whole, f32.Real(-kLn2High), x);
+  r = f32.Fma(whole, f32.Real(-kLn2Low), r);
+  llvm::Value* tail = f32.Polynomial(
+      r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  llvm::Value* rest_less_one = f32.Fma(tail, ir.CreateFMul(r, r), r);
+  return {rest_less_one, ir.CreateFAdd(rest_less_one, f32.Real(1)), n};
+}
+
+// e^x for x in [-87, 88], where 2^n e^r is e^r with n added to its exponent. Of NaN: any number.
+llvm::Value* EmitModerateExp(const Single& f32, Ir& ir, llvm::Value* x) {
+  const SplitExp split = EmitSplitExp(f32, ir, x);
+  return f32.FromBits(ir.CreateAdd(f32.ToBits(split.rest), ir.CreateShl(split.n, 23)));
+}
+
+// For x from -104 to 89, beyond which the result is 0 or infinite.
+SplitExp EmitBoundedSplitExp(const Single& f32, Ir& ir, llvm::Value* x) {
+  return EmitSplitExp(f32, ir, f32.AtLeast(f32.AtMost(x, 89), -104));
+}
+// 2^n e^r. Two powers of two, for neither 2^128 nor 2^-150 is a number.
+llvm::Value* EmitScaled(const Single& f32, Ir& ir, const SplitExp& split) {
+  llvm::Value* half = ir.CreateAShr(split.n, 1);
+  llvm::Value* y = ir.CreateFMul(split.rest, f32.PowerOfTwo(half));
+  return ir.CreateFMul(y, f32.PowerOfTwo(ir.CreateSub(split.n, half)));
+}
+
+}  // namespace
+
+llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  return EmitScaled(f32, lanes.ir(), EmitBoundedSplitExp(f32, lanes.ir(), x));
+}
+
+// 2^n (e^r - 1) + (2^n - 1) where 2^n - 1 is exact, elsewhere e^x - 1; -0 of -0.
+llvm::Value* EmitExpm1F32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  const SplitExp split = EmitBoundedSplitExp(f32, ir, x);
+  llvm::Value* power = f32.PowerOfTwo(split.n);
+  llvm::Value* moderate = f32.Fma(power, split.rest_less_one, ir.CreateFSub(power, f32.Real(1)));
+  llvm::Value* far = ir.CreateFSub(EmitScaled(f32, ir, split), f32.Real(1));
+  llvm::Value* is_moderate = ir.CreateICmpULE(ir.CreateAdd(split.n, f32.Bits(24)), f32.Bits(48));  // |n| <= 24
+  llvm::Value* y = ir.CreateSelect(is_moderate, moderate, far);
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, y, x);
+}
+
+// 2^n e^r below 2^-126 becomes 0. Not added to the exponent: NaN stays NaN.
+llvm::Value* EmitExpOfNegativeF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  const SplitExp split = EmitSplitExp(f32, lanes.ir(), f32.AtLeast(x, -87.34));
+  return lanes.ir().CreateFMul(split.rest, f32.PowerOfTwo(split.n));
+}
+
+// x = 2^e m, m in [sqrt(1/2), sqrt(2)).
+llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  const bool has_denormals = !lanes.numbers().flush_denormals;
+  llvm::Value* scaled = x;
+  llvm::Value* is_denormal = nullptr;
+  if (has_denormals) {
+    is_denormal = ir.CreateFCmpOLT(x, f32.Real(1.17549435e-38));
+    scaled = ir.CreateSelect(is_denormal, ir.CreateFMul(x, f32.Real(8388608)), x);
+  }
+  // Bits above those of sqrt(1/2): their exponent is e.
+  llvm::Value* bits = ir.CreateSub(f32.ToBits(scaled), f32.Bits(0x3f3504f3));
+  llvm::Value* exponent = ir.CreateAShr(bits, 23);
+  llvm::Value* mantissa = ir.CreateAdd(ir.CreateAnd(bits, f32.Bits(0x007fffff)), f32.Bits(0x3f3504f3));
+  llvm::Value* m = ir.CreateFSub(f32.FromBits(mantissa), f32.Real(1));
+  llvm::Value* e = ir.CreateSIToFP(exponent, x->getType());
+  if (has_denormals) e = ir.CreateSelect(is_denormal, ir.CreateFSub(e, f32.Real(23)), e);
+  llvm::Value* square = ir.CreateFMul(m, m);
+  llvm::Value* y =
+      f32.Polynomial(m, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+  y = ir.CreateFMul(ir.CreateFMul(y, m), square);
+  y = f32.Fma(e, f32.Real(kLn2Low), y);
+  y = f32.Fma(square, f32.Real(-0.5), y);
+  y = f32.Fma(e, f32.Real(kLn2High), ir.CreateFAdd(m, y));
+  llvm::Value* infinity = llvm::ConstantFP::getInfinity(x->getType());
+  y = ir.CreateSelect(ir.CreateFCmpOLT(x, infinity), y, x);  // infinity and NaN
+  y = ir.CreateSelect(ir.CreateFCmpOEQ(x, f32.Real(0)), ir.CreateFNeg(infinity), y);
+  return ir.CreateSelect(ir.CreateFCmpOLT(x, f32.Real(0)), llvm::ConstantFP::getNaN(x->getType()), y);
+}
+
+// Near 0 an odd polynomial, elsewhere 1 - 2 / (e^(2|x|) + 1) with the sign of x.
+llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  llvm::Value* magnitude = f32.Abs(x);
+  llvm::Value* bounded = f32.AtMost(magnitude, 10);  // tanh(10) is 1
+  llvm::Value* exp = EmitModerateExp(f32, ir, ir.CreateFAdd(bounded, bounded));
+  llvm::Value* quotient = ir.CreateFDiv(f32.Real(2), ir.CreateFAdd(exp, f32.Real(1)));
+  llvm::Value* large = ir.CreateFSub(f32.Real(1), quotient);
+  llvm::Value* square = ir.CreateFMul(x, x);
+  llvm::Value* small = f32.Polynomial(
+      square, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+  small = f32.Fma(ir.CreateFMul(small, square), magnitude, magnitude);
+  // Of NaN: small, which is NaN. The sum in it has lost the sign of a zero.
+  llvm::Value* result = ir.CreateSelect(ir.CreateFCmpOGE(magnitude, f32.Real(0.625)), large, small);
+  return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x);
+}
+
+// Near 0 an odd polynomial, elsewhere 1 - e^p(|x|) with the sign of x. After N. Juffa.
+llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Single f32(lanes);
+  Ir& ir = lanes.ir();
+  llvm::Value* t = f32.AtMost(f32.Abs(x), 4);  // erf(4) is 1
+  llvm::Value* square = ir.CreateFMul(t, t);
+  llvm::Value* p = f32.Polynomial(t, {-1.72853470e-5, 3.83197126e-4});
+  p = f32.Fma(p, square, f32.Polynomial(t, {-3.88396438e-3, 2.42546219e-2}));
+  for (double coefficient : {-1.06777877e-1, -6.34846687e-1, -1.28717512e-1}) {
+    p = f32.Fma(p, t, f32.Real(coefficient));
+  }
+  p = f32.Fma(p, t, ir.CreateFNeg(t));
+  llvm::Value* large = ir.CreateFSub(f32.Real(1), EmitModerateExp(f32, ir, p));
+  large = ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
+  llvm::Value* small = f32.Polynomial(
+      square, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
+  small = f32.Fma(small, x, x);
+  return ir.CreateSelect(ir.CreateFCmpOGT(t, f32.Real(0.927734375)), large, small);
+}
+
+}  // namespace kashi::internal

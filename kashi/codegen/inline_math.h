@@ -1,0 +1,21 @@
+// Mathematical functions of f32, emitted inline: they overlap with their neighbours, where a call would wait for its
+// result and spill registers. For processors with FMA. Largest errors: vector_math_testing.h.
+#ifndef KASHI_CODEGEN_INLINE_MATH_H_
+#define KASHI_CODEGEN_INLINE_MATH_H_
+
+#include "kashi/codegen/lane_builder.h"
+
+namespace kashi::internal {
+
+// exp, expm1, log, tanh: after S. Moshier's Cephes library (single precision), with FMA.
+llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x);
+// Of x <= 0 or NaN, where denormal results are 0.
+llvm::Value* EmitExpOfNegativeF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitExpm1F32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CODEGEN_INLINE_MATH_H_

@@ -1,0 +1,109 @@
+// LaneBuilder: LLVM IR on a number of lanes at once. Every value is `<lanes x T>`; for one lane it is a plain T, so the
+// same emitters make the vector loop and the loop over the rest.
+//
+// Registers and memory differ for some types:
+//
+//   type      memory   register
+//   PRED      i8       i1
+//   BF16      i16      float    a bf16 is the upper half of a float
+//   F16       half     float
+//   F32, F64  float, double     the same
+//   S8 … U64  i8 … i64          the same
+#ifndef KASHI_CODEGEN_LANE_BUILDER_H_
+#define KASHI_CODEGEN_LANE_BUILDER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "absl/functional/function_ref.h"
+#include "kashi/array/primitive_type.h"
+#include "kashi/array/shape.h"
+#include "kashi/codegen/code_target.h"
+#include "kashi/engine/compile_options.h"
+
+namespace kashi::internal {
+
+using Ir = llvm::IRBuilder<>;
+
+// Lets LLVM compute a product and a sum of it as one operation, rounded once, where excess precision is allowed.
+void SetNumberOptions(const NumberOptions& numbers, Ir& ir);
+
+class LaneBuilder {
+ public:
+  LaneBuilder(Ir& ir, int lanes, const CodeTarget& target, const NumberOptions& numbers)
+      : ir_(ir), lanes_(lanes), target_(target), numbers_(numbers) {}
+
+  Ir& ir() const { return ir_; }
+  int lanes() const { return lanes_; }
+  const CodeTarget& target() const { return target_; }
+  const NumberOptions& numbers() const { return numbers_; }
+  LaneBuilder WithLanes(int lanes) const {
+    LaneBuilder other = *this;
+    other.lanes_ = lanes;
+    return other;
+  }
+  // For sums: a bf16 is rounded when it is stored, and not before, where excess precision is allowed.
+  LaneBuilder WithWideBf16() const {
+    LaneBuilder other = *this;
+    other.rounds_bf16_ = !numbers_.excess_precision;
+    return other;
+  }
+
+  llvm::Type* Widen(llvm::Type* scalar) const;  // <lanes x scalar>
+  llvm::Type* ScalarRegister(PrimitiveType type) const;
+  llvm::Type* ScalarMemory(PrimitiveType type) const;
+  llvm::Type* Register(PrimitiveType type) const { return Widen(ScalarRegister(type)); }
+
+  llvm::Value* Splat(llvm::Value* scalar) const;
+  llvm::Value* Integer(PrimitiveType type, int64_t value) const;  // in every lane
+  llvm::Value* Real(PrimitiveType type, double value) const;
+  // 0, 1, 2, … of an integer type.
+  llvm::Value* LaneNumbers(llvm::Type* scalar) const;
+
+  // Elements of memory at `index` (i64), counted in elements from `pointer`. Invariant: nothing writes to this memory
+  // while the function runs.
+  llvm::Value* LoadConsecutive(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, bool is_invariant) const;
+  llvm::Value* LoadScalar(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, bool is_invariant) const;
+  // lane l from index + step * l.
+  llvm::Value* LoadStrided(PrimitiveType type, llvm::Value* pointer, llvm::Value* index, int64_t step,
+                           bool is_invariant) const;
+  // lane l from indices[l] (an integer vector).
+  llvm::Value* LoadEach(PrimitiveType type, llvm::Value* pointer, llvm::Value* indices, bool is_invariant) const;
+  void StoreConsecutive(PrimitiveType type, llvm::Value* value, llvm::Value* pointer, llvm::Value* index) const;
+
+  // Between register and memory form.
+  llvm::Value* FromMemory(PrimitiveType type, llvm::Value* value) const;
+  llvm::Value* ToMemory(PrimitiveType type, llvm::Value* value) const;
+  // A register value that a computation in f32 made, as a number of the type.
+  llvm::Value* Round(PrimitiveType type, llvm::Value* value) const;
+
+  // Calls a function, which takes and returns vectors of `width` lanes (of 1: scalars): several times for more lanes;
+  // for fewer, with copies of the last one.
+  llvm::Value* Call(const char* function, int width, llvm::Type* scalar, llvm::ArrayRef<llvm::Value*> operands) const;
+
+  // Lanes [begin, begin + count) of a vector.
+  llvm::Value* Part(llvm::Value* value, int begin, int count) const;
+  // Operand lanes joined; all have one type.
+  llvm::Value* Join(std::vector<llvm::Value*> parts) const;
+
+ private:
+  llvm::Value* Load(PrimitiveType type, llvm::Type* memory, llvm::Value* address, bool is_invariant) const;
+  // One load for each lane, of more than one.
+  llvm::Value* LoadLanes(PrimitiveType type, llvm::Value* pointer, absl::FunctionRef<llvm::Value*(int lane)> index_of,
+                         bool is_invariant) const;
+  // Calls a function of one lane for each lane. type: of the result.
+  llvm::Value* CallEach(llvm::FunctionCallee callee, llvm::Type* type, llvm::ArrayRef<llvm::Value*> operands) const;
+  llvm::Value* RoundToBf16Bits(llvm::Value* value) const;
+
+  Ir& ir_;
+  int lanes_;
+  const CodeTarget& target_;
+  const NumberOptions& numbers_;
+  bool rounds_bf16_ = true;
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CODEGEN_LANE_BUILDER_H_

@@ -1,0 +1,42 @@
+// MathLibrary: the mathematical functions of a target: calls of a library's functions, or code in their place.
+#ifndef KASHI_CODEGEN_MATH_LIBRARY_H_
+#define KASHI_CODEGEN_MATH_LIBRARY_H_
+
+#include "absl/types/span.h"
+#include "kashi/codegen/lane_builder.h"
+
+namespace kashi::internal {
+
+enum class MathFunction {
+  kExp,
+  kExp2,
+  kExpm1,
+  kLog,
+  kLog2,
+  kLog1p,
+  kTanh,
+  kSin,
+  kCos,
+  kTan,
+  kCbrt,
+  kErf,
+  kPow,
+  kAtan,
+  kAtan2
+};
+
+class MathLibrary {
+ public:
+  virtual ~MathLibrary() = default;
+  // The function of operands of f32 or f64, lane by lane. A lane's result does not depend on the number of lanes.
+  virtual llvm::Value* Emit(const LaneBuilder& lanes, MathFunction function,
+                            absl::Span<llvm::Value* const> operands) const = 0;
+  // Emit(kExp) of x <= 0 or NaN, which may take less.
+  virtual llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) const {
+    return Emit(lanes, MathFunction::kExp, {x});
+  }
+};
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CODEGEN_MATH_LIBRARY_H_

@@ -1,0 +1,51 @@
+// Operations on arrays of a few elements that live in registers: one vector with a lane for each element, row-major.
+// The number of lanes is a power of two; lanes beyond the last element hold any defined values.
+#ifndef KASHI_CODEGEN_SMALL_ARRAY_H_
+#define KASHI_CODEGEN_SMALL_ARRAY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "kashi/codegen/lane_builder.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+
+namespace kashi::internal {
+
+inline constexpr int64_t kMostSmallElements = 64;
+
+// Whether arrays of this shape live in registers: static, of a register type, with 1 to kMostSmallElements elements.
+bool IsSmallArray(const Shape& shape);
+LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape);
+
+// Whether a dynamic-slice or dynamic-update-slice has a scalar start for each dimension, all of one type.
+bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start);
+
+// Whether EmitSmallArray can: operands and result are small arrays, and the operation is elementwise, moves elements by
+// fixed rules, or is a constant, a reduce, a dynamic slice, a dynamic update of a slice, a gather or a scatter.
+bool CanEmitSmallArray(const HloInstruction& instruction);
+llvm::Value* EmitSmallArray(const LaneBuilder& lanes, const HloInstruction& instruction,
+                            absl::Span<llvm::Value* const> operands);
+
+// The array as memory holds it, and back. The memory is dense.
+llvm::Value* LoadSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer);
+void StoreSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer);
+
+// Where the elements of a slice (of `slice_sizes`, at `starts`, cut to lie within the array) are: linear indices (i64)
+// in the array, row-major. `starts`: scalars of the type of `start_type`.
+std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<const int64_t> array_sizes,
+                                       absl::Span<const int64_t> slice_sizes, absl::Span<llvm::Value* const> starts,
+                                       PrimitiveType start_type);
+// Element i (i64) of an array; an array from its elements; the coordinates of element number `linear`.
+llvm::Value* SmallElement(Ir& ir, llvm::Value* array, llvm::Value* i);
+llvm::Value* SmallFromElements(const LaneBuilder& lanes, const Shape& shape, absl::Span<llvm::Value* const> elements);
+std::vector<int64_t> SmallCoordinates(int64_t linear, absl::Span<const int64_t> sizes);
+// The elements of memory at these indices, and back.
+llvm::Value* LoadSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer,
+                               absl::Span<llvm::Value* const> indices);
+void StoreSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer,
+                        absl::Span<llvm::Value* const> indices);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_CODEGEN_SMALL_ARRAY_H_
