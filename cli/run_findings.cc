@@ -16,14 +16,18 @@ std::string ToText(const StepDifference& difference) {
   const HloInstruction& instruction = *difference.instruction;
   std::string text =
       absl::StrCat(instruction.name(), " in ", instruction.parent()->name(),
-                   " computes something else than the evaluator from the same operands: ",
+                   difference.is_of_plan ? ", the result, is another one than the same steps give with memory of their "
+                                           "own: the plan of memory is wrong "
+                                           "(--dump-dir writes it: program.buffers): "
+                                         : " computes something else than the evaluator from the same operands: ",
                    literal_comparison::ToString(difference.statistics), "\n  ", ShortText(instruction), "\n");
   for (const HloInstruction* operand : instruction.operands()) {
     absl::StrAppend(&text, "  operand ", operand->name(), "  ", ShapeUtil::HumanString(operand->shape()), "\n");
   }
   const std::string leaf = difference.leaf.empty() ? "" : difference.leaf.ToString();
   absl::StrAppend(&text, "  result  ", ShapeUtil::HumanString(instruction.shape()), ", element ", leaf,
-                  difference.index, ": evaluator ", difference.expected, ", cpu ", difference.actual, "\n");
+                  difference.index, difference.is_of_plan ? ": without the plan " : ": evaluator ", difference.expected,
+                  ", cpu ", difference.actual, "\n");
   const std::string source = SourceOf(instruction);
   if (!source.empty()) absl::StrAppend(&text, "  source ", source, "\n");
   return text;
@@ -43,7 +47,7 @@ Json ToJson(const StepDifference& difference) {
           {"shape", ShapeUtil::HumanString(instruction.shape())},
           {"leaf", difference.leaf.ToString()},
           {"index", difference.index},
-          {"evaluator", difference.expected},
+          {difference.is_of_plan ? "without_plan" : "evaluator", difference.expected},
           {"cpu", difference.actual},
           {"comparison", ToJson(OutputComparison{difference.tolerance, difference.statistics})}};
 }

@@ -1,7 +1,9 @@
 #include "cli/run_options.h"
 
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/known_arguments.h"
 #include "cli/module_file.h"
@@ -9,9 +11,16 @@
 #include "cli/run_inputs.h"
 #include "cli/run_outputs.h"
 #include "cli/verb.h"
+#include "kashi/engine/engine.h"
 
 namespace kashi::cli {
 namespace {
+
+std::vector<std::string> EnginesToChoose() {
+  std::vector<std::string> names = internal::EngineNames();
+  names.insert(names.begin(), "auto");
+  return names;
+}
 
 void AddInputOptions(Verb* verb, RunOptions* options) {
   verb->BeginGroup("Inputs");
@@ -80,7 +89,8 @@ void AddDebuggingOptions(Verb* verb, RunOptions* options) {
   verb->AddFlag(
       "--check", &options->check,
       "Compute each kernel, native loop and thunk of the engine cpu once more, by the evaluator from the same "
-      "operands; stop at the first that differs by more than the tolerance, and describe it (exit status 1)");
+      "operands; stop at the first that differs by more than the tolerance, and describe it (exit status 1). Then run "
+      "the program once more with memory of its own for each value, and compare the result");
   verb->AddOption("--until", &options->until, "Stop after this instruction; its value is the output")->Value("NAME");
   verb->AddOption("--trace", &options->trace,
                   "Write the value of every instruction to this directory as .npy; index.tsv lists the files")
@@ -94,7 +104,7 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--engine", &options->engine,
                   "The engine: cpu compiles loops to machine code and rounds as XLA's compiler does; the evaluator "
                   "compiles nothing and is exact; auto takes one of them by the rule below (default: auto)")
-      ->OneOf({"auto", "cpu", "evaluator"});
+      ->OneOf(EnginesToChoose());
   verb->AddOption("--denormals", &options->denormals,
                   "What the engine cpu does with denormal numbers in compiled loops (default: flush, as XLA does)")
       ->OneOf({"flush", "keep"});
@@ -203,7 +213,8 @@ std::vector<HelpSection> RunSections() {
         {"compared_steps", "With --check: how many steps were compared with the evaluator"},
         {"wrong_step",
          "With --check, instead of outputs: the first step that differs. instruction, computation, text, source, "
-         "operands, shape, leaf, index, evaluator, cpu, comparison"},
+         "operands, shape, leaf, index, evaluator, cpu, comparison. If the plan of memory is wrong: the result, with "
+         "without_plan in the place of evaluator"},
         {"first_ms", "The time of the first run"},
         {"run_ms_min, run_ms_median", "The times of the runs after the first"},
         {"peak_rss_bytes", "The peak memory of the process"},

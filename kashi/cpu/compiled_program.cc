@@ -21,6 +21,7 @@
 #include "kashi/cpu/vector_math.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/step_checker.h"
 #include "kashi/passes/fuse.h"
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/pipeline.h"
@@ -85,7 +86,26 @@ const CompiledStep* CompiledProgram::Find(const HloInstruction& instruction) con
 absl::StatusOr<Value> CompiledProgram::Execute(std::vector<Value> arguments, EvaluationRun& run) const {
   const HloComputation& entry = *module_->entry_computation();
   if (entry_ == nullptr || run.sees_instructions()) return run.Call(entry, std::move(arguments));
+  if (run.hooks().checker != nullptr) return ExecuteChecked(std::move(arguments), run);
   return run.CallBy(entry, std::move(arguments), [&](absl::Span<Value> values) { return entry_->Run(values, run); });
+}
+
+absl::StatusOr<Value> CompiledProgram::ExecuteChecked(std::vector<Value> arguments, EvaluationRun& run) const {
+  const HloComputation& entry = *module_->entry_computation();
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> copies, StepChecker::CopyOf(arguments, run));
+  RunHooks hooks = run.hooks();
+  hooks.checker = nullptr;
+  hooks.profile = nullptr;
+  EvaluationOptions options = run.options();
+  options.on_call = nullptr;
+  EvaluationRun without_plan(std::move(options), hooks, run.limits());
+  without_plan.random() = run.random();
+  without_plan.rng_state() = run.rng_state();
+  const auto body = [&](absl::Span<Value> values) { return entry_->Run(values, run); };
+  KASHI_ASSIGN_OR_RETURN(Value result, run.CallBy(entry, std::move(arguments), body));
+  KASHI_ASSIGN_OR_RETURN(const Value expected, without_plan.Call(entry, std::move(copies)));
+  KASHI_RETURN_IF_ERROR(run.hooks().checker->ComparePlanned(*entry.root_instruction(), expected, result));
+  return result;
 }
 
 absl::Status CompiledProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,

@@ -66,6 +66,8 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);
   absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);
+  // Execute with RunHooks::checker: runs once more without the plan of memory.
+  absl::StatusOr<Value> ExecuteChecked(std::vector<Value> arguments, EvaluationRun& run) const;
   void KeepBuffers(const CompileOptions& options, const BufferAssignment& buffers);
   void KeepStage(const CompileOptions& options, const std::string& name, const std::string& text);
 

@@ -61,13 +61,20 @@ inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const 
 }
 
 // Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an
-// access beyond an array ends the test, and an element that nobody wrote gives another result.
+// access beyond an array ends the test, and an element that nobody wrote gives another result; and with a value for each
+// instruction, so that a wrong plan of memory gives another one.
 inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::vector<Literal>& arguments,
                                            const CompileOptions& options = {}, int64_t* kernels = nullptr) {
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));
   if (kernels != nullptr) *kernels = program->kernel_count();
   for (const absl::Status& refusal : program->refusals()) ADD_FAILURE() << refusal;
   absl::StatusOr<Literal> result = RunProgram(*program, arguments);
+  const absl::StatusOr<Literal> unplanned = RunSteps(program->module(), program.get(), arguments);
+  EXPECT_EQ(result.status(), unplanned.status());
+  if (result.ok() && unplanned.ok()) {
+    const absl::Status same = literal_comparison::Equal(*unplanned, *result);
+    EXPECT_TRUE(same.ok()) << "without the plan of memory: " << same;
+  }
   for (const GuardPages pages : {GuardPages::kBehind, GuardPages::kBefore}) {
     const WithGuardPages guarded(pages);
     const absl::StatusOr<Literal> again = RunProgram(*program, arguments);

@@ -211,6 +211,27 @@ TEST(StepCheckerTest, StepsOfAllKindsAreCompared) {
   EXPECT_GE(checker.compared_steps(), 5 * 4);
 }
 
+TEST(StepCheckerTest, NamesAWrongPlan) {
+  const auto module =
+      ReadVerified("ENTRY e { x = f32[2] parameter(0) n = f32[2] negate(x) ROOT r = (f32[2]) tuple(n) }");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const HloInstruction& root = *(*module)->entry_computation()->root_instruction();
+  const auto value_of = [](float x) {
+    const Literal literal = LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR1<float>({1, x}));
+    return Value::FromLiteral(literal, /*budget=*/nullptr).value();
+  };
+  StepChecker checker(&TenThousandth);
+  EXPECT_TRUE(checker.ComparePlanned(root, value_of(2), value_of(2)).ok());
+  EXPECT_FALSE(checker.ComparePlanned(root, value_of(2), value_of(3)).ok());
+  ASSERT_TRUE(checker.first().has_value());
+  EXPECT_TRUE(checker.first()->is_of_plan);
+  EXPECT_EQ(checker.first()->instruction, &root);
+  EXPECT_EQ(checker.first()->leaf, ShapeIndex({0}));
+  EXPECT_EQ(checker.first()->index, "[1]");
+  EXPECT_EQ(checker.first()->expected, "2");
+  EXPECT_EQ(checker.first()->actual, "3");
+}
+
 // What depends on the run is computed once.
 TEST(StepCheckerTest, RandomNumbersAreDrawnOnce) {
   const auto module = ReadVerified(R"(

@@ -8,6 +8,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
+#include "kashi/evaluator/parallel_for.h"
 #include "kashi/values/value_util.h"
 
 namespace kashi::internal {
@@ -94,13 +95,13 @@ absl::Status KernelStep::RunOnThreads(const EvaluationRun& run, const void* cons
   if (kernel_.splits_columns && kernel_.rows == 1) {
     const int64_t blocks = (kernel_.columns + kColumnsAtOnce - 1) / kColumnsAtOnce;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnsAtOnce * kernel_.work_per_column));
-    return run.ParallelFor(blocks, grain, [&](int64_t begin, int64_t end, int) {
+    return ParallelFor(run, blocks, grain, [&](int64_t begin, int64_t end, int) {
       const FlushDenormals flush(flush_denormals_);
       function_(operands, results, 0, 1, begin * kColumnsAtOnce, std::min(end * kColumnsAtOnce, kernel_.columns));
     });
   }
   const int64_t grain = std::max<int64_t>(1, kGrain / work_of_row);
-  return run.ParallelFor(kernel_.rows, grain, [&](int64_t begin, int64_t end, int) {
+  return ParallelFor(run, kernel_.rows, grain, [&](int64_t begin, int64_t end, int) {
     const FlushDenormals flush(flush_denormals_);
     function_(operands, results, begin, end, 0, kernel_.columns);
   });

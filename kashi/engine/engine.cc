@@ -1,9 +1,12 @@
 #include "kashi/engine/engine.h"
 
 #include <map>
+#include <set>
 
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "kashi/base/check.h"
+#include "kashi/base/status.h"
 
 namespace kashi::internal {
 namespace {
@@ -49,12 +52,24 @@ const Engine* FindEngine(absl::string_view name) {
   return found == registry.engines.end() ? nullptr : found->second.get();
 }
 
+// The engine of Kashi's that a build may be without.
+constexpr absl::string_view kOptionalEngine = "cpu";
+
+absl::StatusOr<const Engine*> EngineOfName(absl::string_view name) {
+  if (const Engine* engine = FindEngine(name)) return engine;
+  if (name == kOptionalEngine) {
+    return Unimplemented("the compiled engine is not here; use the engine evaluator (compiled engine: %s)",
+                         AboutCompiledEngine());
+  }
+  return InvalidArgument("no engine has the name `%s`; the engines are: %s", name, absl::StrJoin(EngineNames(), ", "));
+}
+
 std::vector<std::string> EngineNames() {
   Registry& registry = TheRegistry();
   const absl::MutexLock lock(&registry.mutex);
-  std::vector<std::string> names;
-  for (const auto& [name, engine] : registry.engines) names.push_back(name);
-  return names;
+  std::set<std::string> names = {std::string(kOptionalEngine)};
+  for (const auto& [name, engine] : registry.engines) names.insert(name);
+  return {names.begin(), names.end()};
 }
 
 absl::string_view AboutCompiledEngine() { return KASHI_COMPILED_ENGINE; }

@@ -79,7 +79,9 @@ class Engine {
 bool RegisterEngine(std::unique_ptr<Engine> engine);
 // Null: there is none of this name.
 const Engine* FindEngine(absl::string_view name);
-// The names of all, in the order of the alphabet.
+// INVALID_ARGUMENT, with the names, if there is none; UNIMPLEMENTED, with the reason, if this build has it not.
+absl::StatusOr<const Engine*> EngineOfName(absl::string_view name);
+// The names of all that there are, in the order of the alphabet; also those that this build has not.
 std::vector<std::string> EngineNames();
 // "yes" with the version of LLVM, or "no" with the reason: whether Kashi was built with the engine cpu.
 absl::string_view AboutCompiledEngine();

@@ -4,26 +4,13 @@
 
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi::internal {
 namespace {
 
 void AppendLeaves(const Shape& shape, std::vector<Shape>* leaves) {
   ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex&) { leaves->push_back(leaf); });
-}
-
-Value Assemble(const Shape& shape, std::vector<Value>& leaves, size_t* next) {
-  if (!shape.IsTuple()) return std::move(leaves[(*next)++]);
-  std::vector<Value> elements;
-  for (const Shape& element : shape.tuple_shapes()) elements.push_back(Assemble(element, leaves, next));
-  return Value::MakeTuple(std::move(elements));
-}
-
-void TakeApart(Value value, std::vector<Value>* leaves) {
-  if (!value.is_tuple()) return leaves->push_back(std::move(value));
-  std::vector<Value> elements(value.elements().begin(), value.elements().end());
-  value = Value();  // so that an element that only this tuple has is unique
-  for (Value& element : elements) TakeApart(std::move(element), leaves);
 }
 
 }  // namespace
@@ -42,16 +29,16 @@ std::vector<Shape> ResultLeaves(const HloComputation& entry) {
 
 std::vector<Value> ArgumentsOfLeaves(const HloComputation& entry, std::vector<Value> leaves) {
   std::vector<Value> arguments;
-  size_t next = 0;
+  Value* next = leaves.data();
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
-    arguments.push_back(Assemble(parameter->shape(), leaves, &next));
+    arguments.push_back(ValueOfLeaves(parameter->shape(), &next));
   }
   return arguments;
 }
 
 std::vector<Value> LeavesOf(Value value) {
   std::vector<Value> leaves;
-  TakeApart(std::move(value), &leaves);
+  TakeLeaves(std::move(value), &leaves);
   return leaves;
 }
 

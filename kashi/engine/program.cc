@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "absl/strings/str_join.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/engine.h"
@@ -50,16 +49,6 @@ int64_t CountArgumentArrays(const HloComputation& entry) {
   return count;
 }
 
-absl::StatusOr<const Engine*> EngineOf(const std::string& name) {
-  if (const Engine* engine = internal::FindEngine(name)) return engine;
-  if (name == "cpu") {
-    return Unimplemented("the compiled engine is not here; use the engine evaluator (compiled engine: %s)",
-                         internal::AboutCompiledEngine());
-  }
-  return InvalidArgument("no engine has the name `%s`; the engines are: %s, and auto", name,
-                         absl::StrJoin(internal::EngineNames(), ", "));
-}
-
 }  // namespace
 
 struct Program::Parts {
@@ -105,7 +94,7 @@ absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, co
                                                      absl::Span<const CompiledObject> known) {
   const auto compile_by = [&](const std::string& name) -> absl::StatusOr<Parts> {
     Parts parts;
-    KASHI_ASSIGN_OR_RETURN(parts.engine, EngineOf(name));
+    KASHI_ASSIGN_OR_RETURN(parts.engine, internal::EngineOfName(name));
     parts.target = options.target;
     parts.numbers = options.numbers;
     if (options.keep_code) parts.text = module.ToString();

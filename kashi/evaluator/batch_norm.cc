@@ -18,6 +18,7 @@
 
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/parallel_for.h"
 
 namespace kashi::internal {
 namespace {
@@ -79,7 +80,7 @@ absl::StatusOr<Sums> SumFeatures(const EvaluationRun& run, const FeatureView& vi
   const int64_t rows = std::max({int64_t{1}, kElements / row_size, (view.outer + kMostPortions - 1) / kMostPortions});
   const int64_t portions = (view.outer + rows - 1) / rows;
   std::vector<Sums> partial(portions, Sums(view.features));
-  KASHI_RETURN_IF_ERROR(run.ParallelFor(portions, 1, [&](int64_t begin, int64_t end, int) {
+  KASHI_RETURN_IF_ERROR(ParallelFor(run, portions, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t p = begin; p < end; ++p) {
       AddRows(view, p * rows, std::min((p + 1) * rows, view.outer), term, partial[p].data());
     }
@@ -96,21 +97,21 @@ template <typename T, typename Compute>
 absl::Status FillByFeature(const EvaluationRun& run, const FeatureView& view, T* out, const Compute& compute) {
   const int64_t row_size = view.features * view.inner;
   if (view.inner == 1) {
-    return run.ParallelFor(view.outer, 1 + (1 << 14) / std::max<int64_t>(1, row_size),
-                           [&](int64_t begin, int64_t end, int) {
-                             for (int64_t row = begin; row < end; ++row) {
-                               for (int64_t f = 0; f < row_size; ++f)
-                                 out[row * row_size + f] = compute(row * row_size + f, f);
-                             }
-                           });
+    return ParallelFor(run, view.outer, 1 + (1 << 14) / std::max<int64_t>(1, row_size),
+                       [&](int64_t begin, int64_t end, int) {
+                         for (int64_t row = begin; row < end; ++row) {
+                           for (int64_t f = 0; f < row_size; ++f)
+                             out[row * row_size + f] = compute(row * row_size + f, f);
+                         }
+                       });
   }
-  return run.ParallelFor(view.outer * view.features, 1 + (1 << 14) / std::max<int64_t>(1, view.inner),
-                         [&](int64_t begin, int64_t end, int) {
-                           for (int64_t line = begin; line < end; ++line) {
-                             const int64_t f = line % view.features, first = line * view.inner;
-                             for (int64_t i = first; i < first + view.inner; ++i) out[i] = compute(i, f);
-                           }
-                         });
+  return ParallelFor(run, view.outer * view.features, 1 + (1 << 14) / std::max<int64_t>(1, view.inner),
+                     [&](int64_t begin, int64_t end, int) {
+                       for (int64_t line = begin; line < end; ++line) {
+                         const int64_t f = line % view.features, first = line * view.inner;
+                         for (int64_t i = first; i < first + view.inner; ++i) out[i] = compute(i, f);
+                       }
+                     });
 }
 
 // The operands in the type of the computation, and the view of their elements.

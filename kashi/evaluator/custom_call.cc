@@ -27,6 +27,7 @@
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/factorizations.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/parallel_for.h"
 #include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
@@ -208,21 +209,21 @@ absl::StatusOr<Value> CombineHalves(Operation& op) {
   if (type == F64) {
     double* const to = out.mutable_data<double>().data();
     KASHI_RETURN_IF_ERROR(
-        op.run.ParallelFor(out.element_count(), 1 << 15,
-                           [&, a = low.data<float>(), b = high.data<float>()](int64_t begin, int64_t end, int) {
-                             for (int64_t i = begin; i < end; ++i)
-                               to[i] = static_cast<double>(b[i]) + static_cast<double>(a[i]);
-                           }));
+        ParallelFor(op.run, out.element_count(), 1 << 15,
+                    [&, a = low.data<float>(), b = high.data<float>()](int64_t begin, int64_t end, int) {
+                      for (int64_t i = begin; i < end; ++i)
+                        to[i] = static_cast<double>(b[i]) + static_cast<double>(a[i]);
+                    }));
     return out;
   }
   char* const to = out.mutable_bytes();
-  KASHI_RETURN_IF_ERROR(op.run.ParallelFor(out.element_count(), 1 << 15,
-                                           [&, a = low.bytes(), b = high.bytes()](int64_t begin, int64_t end, int) {
-                                             for (int64_t i = begin; i < end; ++i) {
-                                               std::memcpy(to + 8 * i, a + 4 * i, 4);
-                                               std::memcpy(to + 8 * i + 4, b + 4 * i, 4);
-                                             }
-                                           }));
+  KASHI_RETURN_IF_ERROR(ParallelFor(op.run, out.element_count(), 1 << 15,
+                                    [&, a = low.bytes(), b = high.bytes()](int64_t begin, int64_t end, int) {
+                                      for (int64_t i = begin; i < end; ++i) {
+                                        std::memcpy(to + 8 * i, a + 4 * i, 4);
+                                        std::memcpy(to + 8 * i + 4, b + 4 * i, 4);
+                                      }
+                                    }));
   return out;
 }
 
@@ -234,8 +235,8 @@ absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (x.element_type() == F64) {
     float* const to = out.mutable_data<float>().data();
-    KASHI_RETURN_IF_ERROR(
-        op.run.ParallelFor(out.element_count(), 1 << 15, [&, from = x.data<double>()](int64_t begin, int64_t end, int) {
+    KASHI_RETURN_IF_ERROR(ParallelFor(
+        op.run, out.element_count(), 1 << 15, [&, from = x.data<double>()](int64_t begin, int64_t end, int) {
           for (int64_t i = begin; i < end; ++i) {
             const float high = static_cast<float>(from[i]);
             to[i] = is_high ? high : std::isfinite(high) ? static_cast<float>(from[i] - static_cast<double>(high)) : 0;
@@ -244,11 +245,10 @@ absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
     return out;
   }
   char* const to = out.mutable_bytes();
-  KASHI_RETURN_IF_ERROR(op.run.ParallelFor(out.element_count(), 1 << 15,
-                                           [&, from = x.bytes() + (is_high ? 4 : 0)](int64_t begin, int64_t end, int) {
-                                             for (int64_t i = begin; i < end; ++i)
-                                               std::memcpy(to + 4 * i, from + 8 * i, 4);
-                                           }));
+  KASHI_RETURN_IF_ERROR(ParallelFor(op.run, out.element_count(), 1 << 15,
+                                    [&, from = x.bytes() + (is_high ? 4 : 0)](int64_t begin, int64_t end, int) {
+                                      for (int64_t i = begin; i < end; ++i) std::memcpy(to + 4 * i, from + 8 * i, 4);
+                                    }));
   return out;
 }
 

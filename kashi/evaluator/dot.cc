@@ -9,6 +9,7 @@
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/dot.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/parallel_for.h"
 #include "kashi/kernels/matrix_product.h"
 #include "kashi/kernels/matrix_product_kernels.h"
 #include "kashi/kernels/packed_matrix_product.h"
@@ -153,7 +154,7 @@ absl::Status FillWithCorrection(const Operation& op, const Matrices& rhs, int64_
                                 const MatrixResult<uint32_t>& out) {
   constexpr int64_t kColumns = 256;
   const int64_t blocks = (rhs.columns + kColumns - 1) / kColumns;
-  return op.run.ParallelFor(rhs.batch * blocks, 1, [&](int64_t begin, int64_t end, int) {
+  return ParallelFor(op.run, rhs.batch * blocks, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t block = begin; block < end; ++block) {
       const int64_t b = block / blocks, j = block % blocks * kColumns, columns = std::min(kColumns, rhs.columns - j);
       const int8_t* const from =

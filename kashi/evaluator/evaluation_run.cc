@@ -15,6 +15,7 @@
 #include "kashi/evaluator/lane_function.h"
 #include "kashi/evaluator/manual_region.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/parallel_for.h"
 #include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/evaluator/transfers.h"
@@ -106,11 +107,6 @@ absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) c
                                      least == INT64_MAX ? "2^63" : absl::StrCat(least), options_.max_work));
 }
 
-absl::Status EvaluationRun::ParallelFor(int64_t n, int64_t grain,
-                                        absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const {
-  return StoppableParallelFor([this] { return CheckStopped(); }, n, grain, body);
-}
-
 absl::StatusOr<ScratchMemory> EvaluationRun::ReserveScratch(int64_t bytes, const HloInstruction& instruction) {
   return ScratchMemory::Reserve(budget(), bytes, absl::StrCat("Scratch memory of ", instruction.name()));
 }
@@ -127,7 +123,7 @@ absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   constexpr int64_t kGrain = 1 << 16;
   const char* const from = static_cast<const char*>(value.untyped_data());
   char* const to = static_cast<char*>(result.mutable_data());
-  KASHI_RETURN_IF_ERROR(ParallelFor(value.element_count(), kGrain, [&](int64_t begin, int64_t end, int) {
+  KASHI_RETURN_IF_ERROR(ParallelFor(*this, value.element_count(), kGrain, [&](int64_t begin, int64_t end, int) {
     const void* inputs[] = {from + begin * value.element_bytes()};
     kernel(inputs, to + begin * result.element_bytes(), end - begin);
   }));

@@ -98,10 +98,6 @@ class EvaluationRun {
   [[nodiscard]] absl::Status Spend(int64_t work) const { return limits_.work->Spend(work); }
   // The error of a loop with more than EvaluationOptions::max_loop_iterations.
   absl::Status LoopIsTooLong(const HloInstruction& loop) const;
-  // kashi::internal::ParallelFor in steps of `grain`. If the run is stopped, not all bodies are called, and this is
-  // CheckStopped's error.
-  [[nodiscard]] absl::Status ParallelFor(int64_t n, int64_t grain,
-                                         absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) const;
   // For manual regions, which continue as runs of each device (manual_region.h).
   void set_device(Device* device) { hooks_.device = device; }
   // `start`: Operation::start.

@@ -9,6 +9,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/parallel_for.h"
 #include "kashi/kernels/indexed_windows.h"
 #include "kashi/literal/strided_copy.h"
 
@@ -87,8 +88,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
     KASHI_RETURN_IF_ERROR(GatherLargeWindows(op.run, *windows, operand, to));
   } else {
     KASHI_RETURN_IF_ERROR(
-        op.run.ParallelFor(windows->window_count(), std::max<int64_t>(1, kElementsPerTask / window_elements),
-                           [&](int64_t begin, int64_t end, int) { GatherWindows(*windows, operand, begin, end, to); }));
+        ParallelFor(op.run, windows->window_count(), std::max<int64_t>(1, kElementsPerTask / window_elements),
+                    [&](int64_t begin, int64_t end, int) { GatherWindows(*windows, operand, begin, end, to); }));
   }
   return out;
 }

@@ -13,6 +13,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
+#include "kashi/evaluator/parallel_for.h"
 
 namespace kashi::internal {
 namespace {
@@ -145,8 +146,8 @@ constexpr int64_t kBlocksPerPiece = 1 << 11;
 // 64 bits: an element a block.
 absl::StatusOr<uint64_t> ThreefryBits64(const EvaluationRun& run, uint64_t key, uint64_t counter, int64_t elements,
                                         const BitArray& out) {
-  KASHI_RETURN_IF_ERROR(
-      run.ParallelFor((elements + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+  KASHI_RETURN_IF_ERROR(ParallelFor(
+      run, (elements + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
         Blocks<2> x;
         for (int64_t i = begin * kLanes; i < std::min(end * kLanes, elements); i += kLanes) {
           Threefry(key, counter + i, x);
@@ -199,7 +200,7 @@ absl::StatusOr<uint64_t> ThreefryBits32(const EvaluationRun& run, uint64_t key, 
   const SplitView view = SplitDimension(dimensions);
   const int64_t pairs = view.pairs(), line = view.inner == 1 ? view.half() : view.inner;
   KASHI_RETURN_IF_ERROR(
-      run.ParallelFor((pairs + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+      ParallelFor(run, (pairs + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
         Blocks<2> x;
         for (int64_t i = begin * kLanes; i < std::min(end * kLanes, pairs); i += kLanes) {
           Threefry(key, counter + i, x);
@@ -220,7 +221,7 @@ absl::StatusOr<uint128> PhiloxBits(const EvaluationRun& run, uint64_t key, uint1
   const int64_t per_block = out.is_64_bit() ? 2 : 4;
   const int64_t blocks = elements / per_block + (elements % per_block != 0);
   KASHI_RETURN_IF_ERROR(
-      run.ParallelFor((blocks + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
+      ParallelFor(run, (blocks + kLanes - 1) / kLanes, kBlocksPerPiece / kLanes, [&](int64_t begin, int64_t end, int) {
         Blocks<4> x;
         for (int64_t i = begin * kLanes; i < std::min(end * kLanes, blocks); i += kLanes) {
           Philox(key, counter + i, x);

@@ -95,39 +95,45 @@ absl::Status StepChecker::Compare(const HloInstruction& instruction, std::vector
   EvaluationRun reference(OptionsOfReference(run), HooksOfReference(run), run.limits());
   KASHI_ASSIGN_OR_RETURN(const Value expected, reference.EvaluateInstruction(instruction, absl::MakeSpan(operands)));
   compared_steps_.fetch_add(1);
-  ShapeIndex leaf;
-  return CompareArrays(instruction, expected, result, &leaf);
+  StepDifference difference = {&instruction, /*is_of_plan=*/false};
+  return CompareArrays(expected, result, &difference);
 }
 
-absl::Status StepChecker::CompareArrays(const HloInstruction& instruction, const Value& expected, const Value& actual,
-                                        ShapeIndex* leaf) {
-  if (expected.is_array()) return CompareArray(instruction, expected, actual, *leaf);
+absl::Status StepChecker::ComparePlanned(const HloInstruction& root, const Value& expected, const Value& actual) {
+  StepDifference difference = {&root, /*is_of_plan=*/true};
+  return CompareArrays(expected, actual, &difference);
+}
+
+absl::Status StepChecker::CompareArrays(const Value& expected, const Value& actual, StepDifference* difference) {
+  if (expected.is_array()) return CompareArray(expected, actual, difference);
   if (!expected.is_tuple()) return absl::OkStatus();
   for (size_t i = 0; i < expected.elements().size(); ++i) {
-    leaf->push_back(static_cast<int64_t>(i));
     const int64_t element = static_cast<int64_t>(i);
-    KASHI_RETURN_IF_ERROR(CompareArrays(instruction, expected.element(element), actual.element(element), leaf));
-    leaf->pop_back();
+    difference->leaf.push_back(element);
+    KASHI_RETURN_IF_ERROR(CompareArrays(expected.element(element), actual.element(element), difference));
+    difference->leaf.pop_back();
   }
   return absl::OkStatus();
 }
 
-absl::Status StepChecker::CompareArray(const HloInstruction& instruction, const Value& expected, const Value& actual,
-                                       const ShapeIndex& leaf) {
+absl::Status StepChecker::CompareArray(const Value& expected, const Value& actual, StepDifference* difference) {
   const BorrowingLiteral a(expected.bytes(), expected.shape()), b(actual.bytes(), actual.shape());
-  const double tolerance = MovesElements(instruction) ? 0 : tolerance_of_(expected.element_type());
-  KASHI_ASSIGN_OR_RETURN(const literal_comparison::CompareStatistics statistics,
-                         literal_comparison::Compare(a, b, ErrorSpec(tolerance, tolerance)));
-  if (statistics.mismatches == 0) return absl::OkStatus();
-  const DimensionVector& at = statistics.first_mismatch_index;
+  const HloInstruction& instruction = *difference->instruction;
+  const bool is_exact = !difference->is_of_plan && MovesElements(instruction);
+  difference->tolerance = is_exact ? 0 : tolerance_of_(expected.element_type());
+  KASHI_ASSIGN_OR_RETURN(difference->statistics,
+                         literal_comparison::Compare(a, b, ErrorSpec(difference->tolerance, difference->tolerance)));
+  if (difference->statistics.mismatches == 0) return absl::OkStatus();
+  const DimensionVector& at = difference->statistics.first_mismatch_index;
+  difference->index = absl::StrCat("[", absl::StrJoin(at, ","), "]");
+  difference->expected = a.GetAsString(at);
+  difference->actual = b.GetAsString(at);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!first_.has_value()) {
-    first_ = StepDifference{
-        &instruction, leaf,      absl::StrCat("[", absl::StrJoin(at, ","), "]"), a.GetAsString(at), b.GetAsString(at),
-        tolerance,    statistics};
-  }
-  return absl::CancelledError(
-      absl::StrCat(instruction.name(), " does not compute what the evaluator computes from the same operands"));
+  if (!first_.has_value()) first_ = *difference;
+  return absl::CancelledError(absl::StrCat(
+      instruction.name(), difference->is_of_plan
+                              ? " has another value on planned memory than the same steps give without the plan"
+                              : " does not compute what the evaluator computes from the same operands"));
 }
 
 }  // namespace kashi::internal

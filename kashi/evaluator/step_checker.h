@@ -6,9 +6,10 @@
 //   … EvaluationRun(options).Call(entry, arguments) …
 //   if (checker.first().has_value()) … first()->instruction computed first()->actual …
 //
-// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. The
-// rest is not compared: the passes that made the instructions, the copies between the iterations of a loop, and loops
-// and conditionals of thunks, whose steps are compared instead.
+// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. Loops and
+// conditionals of thunks are not compared, but their steps are. A step may get operands that another one has
+// overwritten, so a program on planned memory also runs once without the plan (ComparePlanned). Only the passes that
+// made the instructions are not checked.
 #ifndef KASHI_EVALUATOR_STEP_CHECKER_H_
 #define KASHI_EVALUATOR_STEP_CHECKER_H_
 
@@ -35,16 +36,18 @@ class CompiledStep;
 class EvaluationRun;
 struct Operation;
 
-// A step whose result is not the evaluator's.
+// A step whose result is not the evaluator's; or a root whose value on planned memory is another than the same steps
+// give with memory of their own.
 struct StepDifference {
   const HloInstruction* instruction;
+  bool is_of_plan;
   // The array of the result, and its first wrong element.
-  ShapeIndex leaf;
-  std::string index;     // "[0,3]"
-  std::string expected;  // the evaluator's element
-  std::string actual;
-  double tolerance;
-  literal_comparison::CompareStatistics statistics;  // of the array
+  ShapeIndex leaf = {};
+  std::string index = "";     // "[0,3]"
+  std::string expected = "";  // the evaluator's element; of a plan: that of the steps without it
+  std::string actual = "";
+  double tolerance = 0;
+  literal_comparison::CompareStatistics statistics = {};  // of the array
 };
 
 // Any number of runs may use it at once: those of the devices of a program.
@@ -64,15 +67,16 @@ class StepChecker {
   absl::Status Compare(const HloInstruction& instruction, std::vector<Value> operands, const Value& result,
                        const EvaluationRun& run);
 
+  // The value of the root of a program on planned memory. Expected: what the steps gave without the plan.
+  absl::Status ComparePlanned(const HloInstruction& root, const Value& expected, const Value& actual);
+
   // After the run.
   const std::optional<StepDifference>& first() const { return first_; }
   int64_t compared_steps() const { return compared_steps_.load(); }
 
  private:
-  absl::Status CompareArrays(const HloInstruction& instruction, const Value& expected, const Value& actual,
-                             ShapeIndex* leaf);
-  absl::Status CompareArray(const HloInstruction& instruction, const Value& expected, const Value& actual,
-                            const ShapeIndex& leaf);
+  absl::Status CompareArrays(const Value& expected, const Value& actual, StepDifference* difference);
+  absl::Status CompareArray(const Value& expected, const Value& actual, StepDifference* difference);
 
   const ToleranceOf tolerance_of_;
   std::atomic<int64_t> compared_steps_{0};

@@ -19,8 +19,6 @@ constexpr int kMostPasses = 200;
 
 bool CanBeCut(const Shape& shape) { return shape.IsArray() && shape.is_static(); }
 
-int64_t LeafCount(const Shape& shape) { return static_cast<int64_t>(ShapeUtil::GetLeafShapes(shape).size()); }
-
 // JAX says {replicated} or a part of a sharding where other dimensions are open: `?` in Shardy's notation.
 bool HasOpenDimensions(const HloInstruction& instruction) {
   const auto& attributes = instruction.frontend_attributes().map();
@@ -137,9 +135,9 @@ std::vector<int> ProgramShardings::PassedOn(const HloInstruction& instruction) c
   const Shape& tuple = instruction.operand(0)->shape();
   int64_t begin = 0;
   for (int64_t i = 0; i < instruction.tuple_index(); ++i) {
-    begin += LeafCount(tuple.tuple_shapes(static_cast<int>(i)));
+    begin += ShapeUtil::GetLeafCount(tuple.tuple_shapes(static_cast<int>(i)));
   }
-  return std::vector<int>(all.begin() + begin, all.begin() + begin + LeafCount(instruction.shape()));
+  return std::vector<int>(all.begin() + begin, all.begin() + begin + ShapeUtil::GetLeafCount(instruction.shape()));
 }
 
 absl::Status ProgramShardings::VisitComputation(const HloComputation& computation) {

@@ -60,6 +60,13 @@ Value BorrowLeaves(const Shape& shape, const void* const** next) {
   return Value::MakeTuple(std::move(elements));
 }
 
+Value ValueOfLeaves(const Shape& shape, Value** next) {
+  if (!shape.IsTuple()) return std::move(*(*next)++);
+  std::vector<Value> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(ValueOfLeaves(element, next));
+  return Value::MakeTuple(std::move(elements));
+}
+
 absl::Status VisitLeaves(const Value& value, absl::FunctionRef<absl::Status(const Value& leaf)> visit) {
   if (!value.is_tuple()) return visit(value);
   for (const Value& element : value.elements()) KASHI_RETURN_IF_ERROR(VisitLeaves(element, visit));

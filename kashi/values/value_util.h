@@ -3,6 +3,8 @@
 #define KASHI_VALUES_VALUE_UTIL_H_
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -32,6 +34,21 @@ inline std::shared_ptr<const void> LentBy(const void* lender) {
 // The value of this shape on memory of the caller's, which keeps it longer than the value. `*next` points to the
 // addresses of its leaves, in order; it is moved behind them.
 Value BorrowLeaves(const Shape& shape, const void* const** next);
+
+// Adds the leaves of a value, in order. Takes the value: a leaf that only it holds is unique.
+template <typename Leaves>
+void TakeLeaves(Value value, Leaves* leaves) {
+  if (!value.is_tuple()) {
+    leaves->push_back(std::move(value));
+    return;
+  }
+  std::vector<Value> elements(value.elements().begin(), value.elements().end());
+  value = Value();
+  for (Value& element : elements) TakeLeaves(std::move(element), leaves);
+}
+
+// The value of this shape with these leaves, which are taken. `*next` points to them; it is moved behind them.
+Value ValueOfLeaves(const Shape& shape, Value** next);
 
 // Calls `visit` for the leaves of a value, in order; ends with its first error.
 absl::Status VisitLeaves(const Value& value, absl::FunctionRef<absl::Status(const Value& leaf)> visit);

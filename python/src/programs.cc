@@ -465,12 +465,10 @@ void BindProgram(nb::module_& m) {
 
 std::string EngineOfArgument(nb::handle engine) {
   if (engine.is_none()) return "auto";
-  const std::string name = TextOfArgument(engine, "`engine` is 'cpu', 'evaluator' or None");
-  if (name == "cpu" && internal::FindEngine(name) == nullptr) {
-    ThrowValueError(absl::StrCat("engine 'cpu': kashi was built without it: ", internal::AboutCompiledEngine()));
-  }
-  if (name == "cpu" || name == "evaluator") return name;
-  ThrowValueError(absl::StrCat("unknown engine `", name, "`; the engines are: cpu evaluator"));
+  const std::string name = TextOfArgument(engine, "`engine` is the name of an engine, such as 'cpu', or None");
+  const absl::Status found = internal::EngineOfName(name).status();
+  if (!found.ok()) ThrowValueError(std::string(found.message()));
+  return name;
 }
 
 #define KASHI_CUSTOM_CALLS_TYPE "dict[str, collections.abc.Callable[..., object]] | None"

@@ -317,7 +317,7 @@ def test_unknown_names_list_the_known_ones():
         (lambda: module.memory("v9"), f"unknown target `v9`; the targets are: {generations} host gpu"),
         (lambda: module.for_target("v9"), f"unknown TPU generation `v9`; the generations are: {generations}"),
         (lambda: kashi.Shape("f32[2]").advice("v9"), f"the generations are: {generations}"),
-        (lambda: kashi.compile(module, engine="gpu"), "unknown engine `gpu`; the engines are: cpu evaluator"),
+        (lambda: kashi.compile(module, engine="gpu"), "no engine has the name `gpu`; the engines are: cpu, evaluator"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

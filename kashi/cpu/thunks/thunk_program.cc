@@ -17,24 +17,6 @@ namespace {
 
 using Arrays = absl::InlinedVector<Value, 8>;
 
-// The arrays of a value. Those of a tuple are unique afterwards if only the tuple held them.
-void TakeApart(Value value, Arrays* arrays) {
-  if (!value.is_tuple()) {
-    arrays->push_back(std::move(value));
-    return;
-  }
-  std::vector<Value> elements(value.elements().begin(), value.elements().end());
-  value = Value();
-  for (Value& element : elements) TakeApart(std::move(element), arrays);
-}
-
-Value PutTogether(const Shape& shape, Value*& array) {
-  if (!shape.IsTuple()) return std::move(*array++);
-  std::vector<Value> elements;
-  for (const Shape& element : shape.tuple_shapes()) elements.push_back(PutTogether(element, array));
-  return Value::MakeTuple(std::move(elements));
-}
-
 void AddArrayShapes(const Shape& shape, std::vector<DenseShape>* shapes) {
   if (!shape.IsTuple()) {
     shapes->push_back(MakeDenseShape(shape));
@@ -223,7 +205,7 @@ absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, abs
 
 absl::StatusOr<Value> ThunkProgram::Run(absl::Span<Value> arguments, EvaluationRun& run) const {
   Arrays arrays;
-  for (Value& argument : arguments) TakeApart(std::move(argument), &arrays);
+  for (Value& argument : arguments) TakeLeaves(std::move(argument), &arrays);
   absl::InlinedVector<const void*, 16> argument_data;
   for (const Value& array : arrays) argument_data.push_back(array.untyped_data());
   KASHI_ASSIGN_OR_RETURN(Arrays results, MakeResults(arrays, run));
@@ -237,8 +219,8 @@ absl::StatusOr<Value> ThunkProgram::Run(absl::Span<Value> arguments, EvaluationR
       results[i] = Value::WithShape(parts_.constants[buffer.number], result_shapes_[i]);
     }
   }
-  Value* array = results.data();
-  return PutTogether(parts_.buffers.result_shape, array);
+  Value* leaf = results.data();
+  return ValueOfLeaves(parts_.buffers.result_shape, &leaf);
 }
 
 absl::Status ThunkProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,

@@ -12,6 +12,7 @@
 #include "kashi/buffers/leaves.h"
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/contraction.h"
+#include "kashi/evaluator/parallel_for.h"
 #include "kashi/literal/strided_copy.h"
 #include "kashi/values/value_util.h"
 
@@ -42,7 +43,7 @@ absl::Status CopyBytes(const EvaluationRun& run, const void* from, void* to, int
     std::memcpy(to, from, static_cast<size_t>(bytes));
     return absl::OkStatus();
   }
-  return run.ParallelFor(bytes, kGrain, [&](int64_t begin, int64_t end, int) {
+  return ParallelFor(run, bytes, kGrain, [&](int64_t begin, int64_t end, int) {
     std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
                 static_cast<size_t>(end - begin));
   });

@@ -129,12 +129,10 @@ ProgramScope::Kind KindOf(const HloModule& module, const Evidence& evidence, std
 
 using LeafShardings = std::vector<std::optional<HloSharding>>;
 
-int64_t ShardingLeafCount(const Shape& shape) { return static_cast<int64_t>(ShapeUtil::GetLeafShapes(shape).size()); }
-
 LeafShardings LeavesOf(const HloSharding& sharding, const Shape& shape) {
   LeafShardings leaves;
   const absl::StatusOr<ShapeTree<HloSharding>> tree = sharding.AsShapeTree(shape);
-  if (!tree.ok()) return LeafShardings(ShardingLeafCount(shape));
+  if (!tree.ok()) return LeafShardings(ShapeUtil::GetLeafCount(shape));
   for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) leaves.emplace_back(tree->element(leaf.index));
   return leaves;
 }
@@ -148,7 +146,7 @@ std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
     const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(*instruction.GetModule());
     if (!meshes.ok()) return std::nullopt;
     const absl::StatusOr<std::vector<NamedSharding>> named = ParseSdyShardings(found->second, *meshes);
-    if (!named.ok() || static_cast<int64_t>(named->size()) != ShardingLeafCount(instruction.shape()))
+    if (!named.ok() || static_cast<int64_t>(named->size()) != ShapeUtil::GetLeafCount(instruction.shape()))
       return std::nullopt;
     LeafShardings leaves;
     for (const NamedSharding& sharding : *named) {
@@ -167,8 +165,8 @@ LeafShardings ShardingsOfElement(const HloInstruction& get_tuple_element) {
   const HloInstruction& tuple = *get_tuple_element.operand(0);
   const int64_t index = get_tuple_element.tuple_index();
   int64_t begin = 0;
-  for (int64_t i = 0; i < index; ++i) begin += ShardingLeafCount(tuple.shape().tuple_shapes(static_cast<int>(i)));
-  const int64_t count = ShardingLeafCount(get_tuple_element.shape());
+  for (int64_t i = 0; i < index; ++i) begin += ShapeUtil::GetLeafCount(tuple.shape().tuple_shapes(static_cast<int>(i)));
+  const int64_t count = ShapeUtil::GetLeafCount(get_tuple_element.shape());
   if (tuple.opcode() == HloOpcode::kGetTupleElement || tuple.opcode() == HloOpcode::kTuple) return LeafShardings(count);
   const LeafShardings all = ShardingsOf(tuple);
   return LeafShardings(all.begin() + begin, all.begin() + begin + count);
@@ -195,7 +193,7 @@ std::vector<std::optional<HloSharding>> internal::StatedShardings(const HloInstr
     return LeavesOf(instruction.sharding(), instruction.shape());
   }
   if (std::optional<LeafShardings> leaves = SdyLeaves(instruction)) return *std::move(leaves);
-  return LeafShardings(ShardingLeafCount(instruction.shape()));
+  return LeafShardings(ShapeUtil::GetLeafCount(instruction.shape()));
 }
 
 ProgramScope ProgramScopeOf(const HloModule& module) {
