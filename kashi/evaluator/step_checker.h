@@ -6,8 +6,8 @@
 //   … EvaluationRun(options).Call(entry, arguments) …
 //   if (checker.first().has_value()) … first()->instruction computed first()->actual …
 //
-// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. Loops and
-// conditionals of thunks are not compared, but their steps are. A step may get operands that another one has
+// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. Loops
+// and conditionals of thunks are not compared, but their steps are. A step may get operands that another one has
 // overwritten, so a program on planned memory also runs once without the plan (ComparePlanned). Only the passes that
 // made the instructions are not checked.
 #ifndef KASHI_EVALUATOR_STEP_CHECKER_H_
