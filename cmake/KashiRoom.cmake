@@ -1,6 +1,8 @@
 # Flags that every target of ours has. INTERFACE, so that tests, benches and fuzzers get the same.
 add_library(kashi_flags INTERFACE)
 target_compile_options(kashi_flags INTERFACE -Wall -Wextra -Wno-sign-compare $<$<BOOL:${KASHI_WERROR}>:-Werror>
+  # __FILE__ and debug information name files from the root of the sources, so that each clone makes the same code.
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
   # g++ 12 sees an uninitialised read in abseil's InlinedVector where there is none.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(KASHI_SANITIZE)
@@ -175,9 +177,9 @@ function(kashi_room_tests program room tests alone long)
     target_link_libraries(${target} PRIVATE kashi_flags GTest::gmock GTest::gtest_main)
     # g++ 12 sees a write outside of empty vectors in literal_util_test.cc, where there is none.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-free-nonheap-object>)
-    target_compile_definitions(${target} PRIVATE KASHI_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+    target_compile_definitions(${target} PRIVATE KASHI_TEST_DATA="tests/data")
     set_target_properties(${target} PROPERTIES KASHI_UNFUZZED ON)
-    add_test(NAME ${program} COMMAND ${target})
+    add_test(NAME ${program} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set(kind SHORT)
     if(long)
       set(kind LONG)
