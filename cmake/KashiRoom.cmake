@@ -92,7 +92,8 @@ endfunction()
 #   x_test.cc    a unit test:       all of a room's tests are one program, kashi_NAME_test; those of a folder of rooms
 #                too
 #   x_bench.cc   a micro benchmark: all of a room's benchmarks are one program, kashi_NAME_bench
-# so that adding a file to a room needs no edit here. FOLDERS: folders of the room's that hold more of its files.
+# so that adding a file to a room needs no edit here. FOLDERS: folders of the room that hold more of its files, the
+# lowest first: one may use those before it.
 # LONG_TESTS: its tests loop for long, so they are optimised a little, and ctest starts them first. O2: the room has no
 # loops over elements that -O3 makes faster. ALONE, PARTS: see kashi_unity.
 

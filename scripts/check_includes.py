@@ -3,8 +3,8 @@
 
 The table of arrows is kashi/CMakeLists.txt itself: kashi_room(NAME DEPENDS rooms… LIBRARIES targets…). A room may
 include its own headers, those of the rooms below it, the C++ standard library, and the libraries that it or a room
-below it names. cli/, compat/, examples/, fuzz/ and tests/ may include every room. An arrow that no file of the room
-follows is a finding. Also: no header says `using namespace` at file
+below it names. The folders of a room (FOLDERS) are listed lowest first: one may include those before it. cli/, compat/,
+examples/, fuzz/ and tests/ may include every room. An arrow that no file of the room follows is a finding. Also: no header says `using namespace` at file
 scope (compat/ lives by it), each header has an include guard, each #include "kashi/…" names a file that exists, and the
 table of rooms in ARCHITECTURE.md says the same as CMake.
 """
@@ -54,10 +54,11 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
 class Room:
-    """A kashi_room(…) line: its name, the rooms that it names, and the include prefixes of its libraries."""
+    """A kashi_room(…) line: its name, its folders, the rooms that it names, and the include prefixes of its libraries."""
 
-    def __init__(self, name, depends, libraries):
+    def __init__(self, name, folders, depends, libraries):
         self.name = name
+        self.folders = folders
         self.depends = depends
         self.libraries = libraries
 
@@ -90,7 +91,7 @@ def read_rooms(cmake_lists):
             else:
                 parts[key].append(word)
         name = parts[""][0]
-        rooms[name] = Room(name, parts["DEPENDS"], parts["LIBRARIES"])
+        rooms[name] = Room(name, parts["FOLDERS"], parts["DEPENDS"], parts["LIBRARIES"])
     return rooms
 
 
@@ -131,6 +132,16 @@ def usable(rooms, room, stem):
     return below
 
 
+def judge_folder(room, path, included):
+    """Why a file may not include this header of its own room, or None. Headers outside of all folders are for all."""
+    if path.stem.endswith(tuple(TEST_INCLUDES)):
+        return None
+    places = [room.folders.index(x.parent.name) if x.parent.name in room.folders else None for x in (path, included)]
+    if None in places or places[1] <= places[0]:
+        return None
+    return f"{included.parent.name} is above {path.parent.name}: kashi/CMakeLists.txt names the lower folders first"
+
+
 def judge_include(rooms, room, path, included, root):
     """Why this include is wrong, or None. `room` is None in the folders that may include every room."""
     if included.startswith("kashi/") and not included.endswith(".pb.h"):
@@ -140,6 +151,8 @@ def judge_include(rooms, room, path, included, root):
         if room is not None and target not in usable(rooms, room, path.stem):
             below = ", ".join(reachable(rooms, room)[1:]) or "no other room"
             return f"{room} may use {below}"
+        if target == room and room is not None:
+            return judge_folder(rooms[room], path.relative_to(root), pathlib.PurePath(included))
         return None
     if room is None or included in STANDARD or included in SYSTEM_INCLUDES.get(path.relative_to(root).as_posix(), ()):
         return None

@@ -55,6 +55,17 @@ kashi_room(draw ALONE "a_(b|(c|d)_e)|array" DEPENDS array)
         self.assert_finding("kashi/array/x.cc", '#include "kashi/draw/d.h"\n', "array may use base")
         self.assert_finding("kashi/base/x.cc", '#include "kashi/array/a.h"\n', "base may use no other room")
 
+    def test_folders_of_a_room(self):
+        cmake = self.CMAKE.replace("kashi_room(array DEPENDS", "kashi_room(array FOLDERS low high DEPENDS")
+        files = {"kashi/CMakeLists.txt": cmake, "kashi/array/low/l.h": "#ifndef L\n",
+                 "kashi/array/high/h.h": '#ifndef H\n#include "kashi/array/low/l.h"\n#include "kashi/array/a.h"\n',
+                 "kashi/array/a.cc": '#include "kashi/array/high/h.h"\n',
+                 "kashi/array/low/l_test.cc": '#include "kashi/array/high/h.h"\n'}
+        self.assertEqual(self.findings(**files), [])
+        found = self.findings(**files, **{"kashi/array/low/x.cc": '#include "kashi/array/high/h.h"\n'})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("high is above low", found[0])
+
     def test_an_arrow_that_nothing_uses(self):
         self.assert_finding("kashi/draw/d.h", '#ifndef D\n#include "kashi/base/b.h"\n', "no file of draw includes a header of array")
         self.assertEqual(self.findings(**{"kashi/draw/d.h": "#ifndef D\n",

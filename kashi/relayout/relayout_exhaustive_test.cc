@@ -10,7 +10,7 @@
 //
 // KASHI_TEST_SCOPE=full takes every pair of tile lists at rank 3, many more at rank 4, and runs for minutes.
 // A failure is made smaller, and printed as one line that says it all.
-#include "kashi/relayout/kernels/highway_targets.h"  // before Highway
+#include "kashi/relayout/simd/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>
 

@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
-#include "kashi/relayout/kernels/row_functions.h"
 #include "kashi/relayout/plan/planner.h"
 #include "kashi/relayout/plan/problem.h"
 #include "kashi/relayout/run/execute.h"
 #include "kashi/relayout/run/index_loop.h"
 #include "kashi/relayout/run/measure.h"
+#include "kashi/relayout/simd/row_functions.h"
 
 namespace kashi {
 namespace {

@@ -1,6 +1,6 @@
 // Words of a few elements of which one side has only a part, or other partners: each plan equals the index loop over
 // all small sizes, on every target of Highway, within the caches and past them; and which kernel does it.
-#include "kashi/relayout/kernels/highway_targets.h"  // before Highway
+#include "kashi/relayout/simd/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>
 

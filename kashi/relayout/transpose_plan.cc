@@ -28,7 +28,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/util.h"
 #include "kashi/base/wrapping.h"
-#include "kashi/relayout/kernels/ef57.h"
+#include "kashi/relayout/simd/ef57.h"
 
 namespace kashi {
 

@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/math.h"
 #include "kashi/base/util.h"
-#include "kashi/relayout/kernels/ef57.h"
+#include "kashi/relayout/simd/ef57.h"
 
 namespace kashi::internal {
 namespace {

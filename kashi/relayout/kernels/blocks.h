@@ -9,9 +9,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/relayout/kernels/kernel.h"
-#include "kashi/relayout/kernels/line_tiles.h"
-#include "kashi/relayout/kernels/streamed_transpose.h"
-#include "kashi/relayout/kernels/transpose_kernels.h"
+#include "kashi/relayout/simd/line_tiles.h"
+#include "kashi/relayout/simd/streamed_transpose.h"
+#include "kashi/relayout/simd/transpose_kernels.h"
 
 namespace kashi::internal {
 

@@ -6,11 +6,11 @@
 
 #include "kashi/base/math.h"
 #include "kashi/relayout/kernels/blocks.h"
-#include "kashi/relayout/kernels/copy_rows.h"
-#include "kashi/relayout/kernels/group_kernel.h"
-#include "kashi/relayout/kernels/prefetcher.h"
-#include "kashi/relayout/kernels/scratch.h"
-#include "kashi/relayout/kernels/shuffle_kernel.h"
+#include "kashi/relayout/simd/copy_rows.h"
+#include "kashi/relayout/simd/group_kernel.h"
+#include "kashi/relayout/simd/prefetcher.h"
+#include "kashi/relayout/simd/scratch.h"
+#include "kashi/relayout/simd/shuffle_kernel.h"
 
 namespace kashi::internal {
 namespace {

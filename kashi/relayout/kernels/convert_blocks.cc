@@ -8,8 +8,8 @@
 #include "kashi/base/math.h"
 #include "kashi/base/text.h"
 #include "kashi/relayout/kernels/convert.h"
-#include "kashi/relayout/kernels/nibble_words.h"
-#include "kashi/relayout/plan/axes.h"
+#include "kashi/relayout/nests/axes.h"
+#include "kashi/relayout/simd/nibble_words.h"
 
 namespace kashi::internal {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kashi/relayout/kernels/kernel.h"
-#include "kashi/relayout/kernels/transpose_kernels.h"
+#include "kashi/relayout/simd/transpose_kernels.h"
 
 namespace kashi::internal {
 

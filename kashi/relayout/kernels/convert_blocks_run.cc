@@ -5,9 +5,9 @@
 #include "kashi/base/math.h"
 #include "kashi/relayout/kernels/convert.h"
 #include "kashi/relayout/kernels/convert_blocks.h"
-#include "kashi/relayout/kernels/copy_rows.h"
-#include "kashi/relayout/kernels/nibble_kernel.h"
-#include "kashi/relayout/kernels/scratch.h"
+#include "kashi/relayout/simd/copy_rows.h"
+#include "kashi/relayout/simd/nibble_kernel.h"
+#include "kashi/relayout/simd/scratch.h"
 
 namespace kashi::internal {
 namespace {

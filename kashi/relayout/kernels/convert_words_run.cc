@@ -9,9 +9,9 @@
 
 #include "kashi/base/math.h"
 #include "kashi/relayout/kernels/convert_blocks.h"
-#include "kashi/relayout/kernels/copy_rows.h"
-#include "kashi/relayout/kernels/nibble_words.h"
-#include "kashi/relayout/kernels/scratch.h"
+#include "kashi/relayout/simd/copy_rows.h"
+#include "kashi/relayout/simd/nibble_words.h"
+#include "kashi/relayout/simd/scratch.h"
 
 namespace kashi::internal {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/text.h"
-#include "kashi/relayout/plan/axes.h"
+#include "kashi/relayout/nests/axes.h"
 
 namespace kashi::internal {
 

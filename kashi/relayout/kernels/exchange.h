@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kashi/relayout/kernels/exchange_kernel.h"
 #include "kashi/relayout/kernels/kernel.h"
+#include "kashi/relayout/simd/exchange_kernel.h"
 
 namespace kashi::internal {
 

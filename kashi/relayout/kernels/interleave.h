@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kashi/relayout/kernels/interleave_kernel.h"
 #include "kashi/relayout/kernels/kernel.h"
+#include "kashi/relayout/simd/interleave_kernel.h"
 
 namespace kashi::internal {
 

@@ -19,9 +19,9 @@
 #include <cstdint>
 #include <variant>
 
-#include "kashi/relayout/plan/boxes.h"
-#include "kashi/relayout/plan/context.h"
-#include "kashi/relayout/plan/task_grid.h"
+#include "kashi/relayout/nests/boxes.h"
+#include "kashi/relayout/nests/context.h"
+#include "kashi/relayout/nests/task_grid.h"
 
 namespace kashi::internal {
 

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/text.h"
-#include "kashi/relayout/kernels/copy_rows.h"
-#include "kashi/relayout/kernels/scratch.h"
-#include "kashi/relayout/plan/axes.h"
+#include "kashi/relayout/nests/axes.h"
+#include "kashi/relayout/simd/copy_rows.h"
+#include "kashi/relayout/simd/scratch.h"
 
 namespace kashi::internal {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kashi/relayout/kernels/kernel.h"
-#include "kashi/relayout/kernels/transpose_kernels.h"
+#include "kashi/relayout/simd/transpose_kernels.h"
 
 namespace kashi::internal {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kashi/relayout/plan/block_sizes.h"
+#include "kashi/relayout/nests/block_sizes.h"
 
 namespace kashi::internal {
 namespace {

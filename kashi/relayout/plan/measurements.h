@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "kashi/relayout/plan/choice.h"
+#include "kashi/relayout/nests/choice.h"
 #include "kashi/relayout/plan/problem.h"
 
 namespace kashi::internal {

@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "kashi/base/math.h"
-#include "kashi/relayout/plan/boxes.h"
-#include "kashi/relayout/plan/slots.h"
+#include "kashi/relayout/nests/boxes.h"
+#include "kashi/relayout/nests/slots.h"
 
 namespace kashi::internal {
 namespace {

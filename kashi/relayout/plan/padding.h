@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kashi/relayout/plan/context.h"
-#include "kashi/relayout/plan/digits.h"
+#include "kashi/relayout/nests/context.h"
+#include "kashi/relayout/nests/digits.h"
 #include "kashi/relayout/plan/problem.h"
 #include "kashi/relayout/plan/step.h"
 

@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
-#include "kashi/relayout/plan/boxes.h"
+#include "kashi/relayout/nests/boxes.h"
+#include "kashi/relayout/nests/digits.h"
+#include "kashi/relayout/nests/groups.h"
 #include "kashi/relayout/plan/cost.h"
-#include "kashi/relayout/plan/digits.h"
-#include "kashi/relayout/plan/groups.h"
 
 namespace kashi::internal {
 namespace {

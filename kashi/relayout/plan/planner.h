@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kashi/relayout/plan/choice.h"
-#include "kashi/relayout/plan/context.h"
+#include "kashi/relayout/nests/choice.h"
+#include "kashi/relayout/nests/context.h"
 #include "kashi/relayout/plan/padding.h"
 #include "kashi/relayout/plan/problem.h"
 #include "kashi/relayout/plan/step.h"

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "kashi/relayout/kernels/row_functions.h"
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
+#include "kashi/relayout/simd/row_functions.h"
 
 namespace kashi::internal {
 

@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "kashi/relayout/kernels/copy_rows.h"
-#include "kashi/relayout/plan/axes.h"
+#include "kashi/relayout/nests/axes.h"
+#include "kashi/relayout/simd/copy_rows.h"
 
 namespace kashi::internal {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/relayout/kernels/kernel_table.h"
-#include "kashi/relayout/plan/boxes.h"
-#include "kashi/relayout/plan/context.h"
-#include "kashi/relayout/plan/task_grid.h"
+#include "kashi/relayout/nests/boxes.h"
+#include "kashi/relayout/nests/context.h"
+#include "kashi/relayout/nests/task_grid.h"
 
 namespace kashi::internal {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kashi/relayout/plan/digits.h"
+#include "kashi/relayout/nests/digits.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
 namespace kashi::internal {

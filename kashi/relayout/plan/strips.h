@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "kashi/relayout/plan/boxes.h"
+#include "kashi/relayout/nests/boxes.h"
 #include "kashi/relayout/plan/step.h"
 
 namespace kashi::internal {

@@ -6,7 +6,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/index_map.h"
 #include "kashi/array/primitive_util.h"
-#include "kashi/relayout/plan/slots.h"
+#include "kashi/relayout/nests/slots.h"
 
 namespace kashi::internal {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "kashi/base/math.h"
-#include "kashi/relayout/kernels/copy_rows.h"
 #include "kashi/relayout/plan/strips.h"
+#include "kashi/relayout/simd/copy_rows.h"
 
 namespace kashi::internal {
 namespace {

@@ -1,0 +1,17 @@
+// Elements whose bytes change their order, where they lie.
+#ifndef KASHI_RELAYOUT_SIMD_SHUFFLE_KERNEL_H_
+#define KASHI_RELAYOUT_SIMD_SHUFFLE_KERNEL_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+
+namespace kashi::internal {
+
+// In each element of order.size() bytes (2, 4, 8 or 16), byte i becomes what byte order[i] was. `bytes` is a multiple
+// of the element size.
+void ShuffleElements(absl::Span<const uint8_t> order, char* data, int64_t bytes);
+
+}  // namespace kashi::internal
+
+#endif  // KASHI_RELAYOUT_SIMD_SHUFFLE_KERNEL_H_
