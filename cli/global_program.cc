@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cli/compile_program.h"
 #include "cli/verb.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/evaluator/device_group.h"
+#include "kashi/engine/program_door.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/hlo/spmd/sharded_literal.h"
@@ -17,22 +18,30 @@
 namespace kashi::cli {
 
 using internal::EvaluationRun;
+using internal::ProgramDoor;
 namespace {
 
 absl::Status AtOutput(size_t i, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat("output ", i, ": ", status.message()));
 }
 
+CompileOptions ByEvaluator() {
+  CompileOptions options;
+  options.engine = "evaluator";
+  return options;
+}
+
 absl::StatusOr<Literal> RunWhole(const HloModule& module, const ProgramScope& scope, const Arguments& arguments,
                                  EvaluationOptions options) {
   options.global_devices = scope.partitions;
-  EvaluationRun run(std::move(options));
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, CompileProgram(module, ByEvaluator()));
+  const std::unique_ptr<EvaluationRun> run = ProgramDoor::NewRun(*program, std::move(options), {});
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget()));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run->budget()));
     values.push_back(std::move(value));
   }
-  KASHI_ASSIGN_OR_RETURN(const Value result, run.Call(*module.entry_computation(), std::move(values)));
+  KASHI_ASSIGN_OR_RETURN(const Value result, ProgramDoor::Call(*program, *run, std::move(values)));
   Shape shape = module.result_shape();
   LayoutUtil::SetToDefaultLayout(&shape);
   return result.ToLiteral(shape);
@@ -141,8 +150,9 @@ absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloM
   KASHI_ASSIGN_OR_RETURN(std::vector<Arguments> by_device, SplitArguments(arguments, shardings, devices));
   KASHI_ASSIGN_OR_RETURN(Literal result, RunWhole(whole, scope, arguments, options));
   *running = &partitioned;
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, CompileProgram(partitioned, ByEvaluator()));
   KASHI_ASSIGN_OR_RETURN(std::vector<Literal> results,
-                         RunOnDevices(partitioned, std::move(by_device), options, DeviceCounts{1, devices}));
+                         program->ExecuteOnDevices(std::move(by_device), options, DeviceCounts{1, devices}));
   const std::vector<Literal> outputs = FlattenResult(std::move(result));
   std::vector<std::vector<Literal>> shards;
   for (Literal& of_device : results) shards.push_back(FlattenResult(std::move(of_device)));
