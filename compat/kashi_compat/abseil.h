@@ -1,6 +1,6 @@
-// Is the installed abseil older than the parts that XLA's code uses of it? Debian 12's is 20220623. Our headers under
-// absl/… step aside (#include_next) where abseil has a header of that name; what older abseil headers lack is added
-// only for versions known to lack it.
+// Tells whether the installed abseil is older than the parts that XLA's code uses. Debian 12's is 20220623. Our headers
+// under absl/… step aside (#include_next) where abseil has a header of that name; what older abseil headers lack is
+// added only for versions known to lack it.
 #ifndef KASHI_COMPAT_KASHI_COMPAT_ABSEIL_H_
 #define KASHI_COMPAT_KASHI_COMPAT_ABSEIL_H_
 

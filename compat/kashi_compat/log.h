@@ -1,4 +1,4 @@
-// What LOG and VLOG of absl/log/log.h are made of. Messages go to standard error as "I0000 file.cc:12] text"; a hook
+// Implements LOG and VLOG of absl/log/log.h. Messages go to standard error as "I0000 file.cc:12] text"; a hook
 // (absl::ScopedMockLog) sees them first. VLOG(n) speaks up to the level in the environment variable
 // TF_CPP_MAX_VLOG_LEVEL.
 #ifndef KASHI_COMPAT_KASHI_COMPAT_LOG_H_

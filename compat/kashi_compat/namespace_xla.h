@@ -1,7 +1,7 @@
-// Opens namespace xla on ours: xla::Shape is kashi::Shape, and `namespace xla { … }` may be opened again around code
-// that uses our names unqualified. The alias `namespace xla = kashi;` would not allow that.
+// Opens namespace xla on our names: xla::Shape is kashi::Shape, and `namespace xla { … }` may be opened again around
+// code that uses our names unqualified. The alias `namespace xla = kashi;` would not allow that.
 //
-// With -Dxla=kashi there is but one namespace and nothing to do here.
+// With -Dxla=kashi there is only one namespace, and this file does nothing.
 #ifndef KASHI_COMPAT_KASHI_COMPAT_NAMESPACE_XLA_H_
 #define KASHI_COMPAT_KASHI_COMPAT_NAMESPACE_XLA_H_
 

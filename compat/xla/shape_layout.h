@@ -1,4 +1,4 @@
-// XLA's path of what kashi/hlo/ir/hlo_module_config.h has of this.
+// XLA's path for a part of kashi/hlo/ir/hlo_module_config.h.
 #ifndef KASHI_COMPAT_XLA_SHAPE_LAYOUT_H_
 #define KASHI_COMPAT_XLA_SHAPE_LAYOUT_H_
 

@@ -1,4 +1,4 @@
-// Where xla/hlo/testlib/test.h stood before.
+// The former path of xla/hlo/testlib/test.h.
 #ifndef KASHI_COMPAT_XLA_TEST_H_
 #define KASHI_COMPAT_XLA_TEST_H_
 

@@ -1,4 +1,4 @@
-// Where xla/hlo/testlib/test_helpers.h stood before.
+// The former path of xla/hlo/testlib/test_helpers.h.
 #ifndef KASHI_COMPAT_XLA_TEST_HELPERS_H_
 #define KASHI_COMPAT_XLA_TEST_HELPERS_H_
 

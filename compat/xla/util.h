@@ -1,4 +1,4 @@
-// XLA's grab bag of helpers: what of it our classes and their tests need.
+// The helpers of XLA's util.h that our classes and their tests need.
 #ifndef KASHI_COMPAT_XLA_UTIL_H_
 #define KASHI_COMPAT_XLA_UTIL_H_
 

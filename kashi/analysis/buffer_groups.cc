@@ -146,7 +146,7 @@ class OperandForwarding {
     if (!destinations) return;
     for (int64_t i = 0; result.Element(i); ++i) sets_->Forward(destinations->Element(i), result.Element(i));
   }
-  // One operand is the source, several are a tuple of sources.
+  // A single operand is the source; several operands are a tuple of sources.
   void ForwardSources(const HloInstruction& instruction, const std::optional<PositionRange>& sources) {
     if (!sources) return;
     if (instruction.operand_count() == 1) return sets_->Forward(Operand(instruction, 0), sources);
@@ -309,7 +309,7 @@ class Grouping {
     }
     return is_kept;
   }
-  // It is the value from before the loop, all the time.
+  // The part keeps its value from before the loop during the whole loop.
   void ForwardKeptPart(const LoopState& state, int32_t i) {
     const int32_t before = state.init->first + i;
     const int32_t places[] = {state.parameter->first + i, state.condition_parameter->first + i, state.result.first + i};
@@ -354,8 +354,8 @@ class Grouping {
       if (MayChange(*instruction.operand(i))) sets_.JoinRanges(Operand(instruction, i), result);
     }
   }
-  // A TPU's compiler says where it has put a result in place of an operand that dies. As XLA's HeapSimulator does it,
-  // that is the first one, and neither shares its buffer with other values for reasons above.
+  // The TPU compiler records where it has put a result in place of an operand after its last use. As in XLA's
+  // HeapSimulator, the first such operand counts, and only if neither buffer is shared already by the rules above.
   void ShareAsDecided() {
     if (!module_.has_schedule()) return;
     const std::vector<bool> is_alone = sets_.AreAlone();

@@ -1,4 +1,4 @@
-// Which values share a buffer, seen through AnalyzeMemory's buffers.
+// Tests which values share a buffer, seen through AnalyzeMemory's buffers.
 #include "kashi/analysis/buffer_groups.h"
 
 #include <string>
@@ -155,7 +155,7 @@ TEST(BufferGroupsTest, WhatALoopKeepsIsHandedOn) {
   }
 }
 
-// A loop inside, whose body changes the place: the outer one cannot leave it there.
+// An inner loop whose body changes the buffer: the outer loop cannot keep the value there.
 TEST(BufferGroupsTest, WhatAnInnerLoopChangesIsNotKept) {
   const auto module = ReadModule(R"(
 HloModule m
@@ -203,7 +203,7 @@ ENTRY e {
   ExpectApart(memory, "g", "f");
 }
 
-// An output has one operand. This took time and memory by the square of what a file says.
+// An output has one operand. Time and memory for this were once quadratic in the number of aliases in a file.
 TEST(BufferGroupsTest, ManyAliasesOfOneOutput) {
   constexpr int kCount = 4000;
   std::string aliases, results, shape;

@@ -24,8 +24,8 @@ class CallGraph {
  public:
   struct Node {
     const HloComputation* computation = nullptr;
-    // Calls by control flow from computations that the entry reaches so; an instruction that calls twice is there
-    // twice.
+    // Calls by control flow, from computations that the entry reaches by control flow; an instruction with two calls is
+    // listed twice.
     std::vector<const HloInstruction*> control_flow_callers;
     // The entry, and the computations that it reaches only by control flow: those that have buffers.
     bool has_buffers = false;
@@ -41,7 +41,7 @@ class CallGraph {
   // Dies for a computation of another module.
   int64_t IndexOf(const HloComputation* computation) const { return indices_.at(computation); }
   const Node& NodeOf(const HloComputation* computation) const { return nodes_[IndexOf(computation)]; }
-  // Runs as a part of its only caller, in that one's time and buffers. False for the entry.
+  // Whether it runs as a part of its only caller, in the caller's steps and buffers. False for the entry.
   bool IsInline(const HloComputation* computation) const {
     return NodeOf(computation).control_flow_callers.size() == 1;
   }
@@ -51,7 +51,7 @@ class CallGraph {
   absl::flat_hash_map<const HloComputation*, int64_t> indices_;
 };
 
-// The computations whose buffers are the caller's concern: empty unless the instruction is control flow.
+// The computations whose buffers the caller must consider: empty unless the instruction is control flow.
 absl::Span<HloComputation* const> ControlFlowCallees(const HloInstruction& instruction);
 
 }  // namespace kashi

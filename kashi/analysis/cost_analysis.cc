@@ -207,7 +207,7 @@ class Counter {
   // Operations that move no data.
   void CountFree() { cost_.operands.resize(instruction_.operand_count()); }
 
-  // One that the layouts undo is a bitcast.
+  // A transpose that the layouts undo is a bitcast.
   void CountTranspose() {
     if (!IsBitcastTranspose(operand_shape(0), shape(), instruction_.dimensions())) return;
     cost_ = InstructionCost();
@@ -318,7 +318,7 @@ class Counter {
     SetBytes(2 * update + OperandBytes(2));
   }
 
-  void CountScatter() {  // reads the updates and what they change, and writes that
+  void CountScatter() {  // reads the updates and the elements they change, and writes those elements
     const int64_t count = (instruction_.operand_count() - 1) / 2;
     SetWritten(0);
     SetBytes(OperandBytes(count));

@@ -98,7 +98,7 @@ class CostAnalysis {
   const InstructionCost& DetailsOf(const HloInstruction* instruction) const { return costs_.at(instruction); }
   // The sum over its instructions.
   const Cost& CostOf(const HloComputation* computation) const { return computation_costs_.at(computation); }
-  // All of the module, callees before callers.
+  // All computations of the module, callees before callers.
   absl::Span<const HloComputation* const> computations() const { return computations_; }
 
  private:

@@ -55,7 +55,7 @@ class FusedReads {
     const Shape* shape;
     ShapeIndex index;
     const HloInstruction* value;  // null if it was not taken out of its tuple
-    double reads;                 // of the value, or of the nearest one that it is in
+    double reads;                 // of the value, or of the nearest value that contains it
   };
 
   // The first get-tuple-element of each element; null where there is none.

@@ -5,9 +5,9 @@
 //   slice, dynamic-slice     the size of their result, per user
 //   dynamic-update-slice     nothing of the array that they update in place
 //   broadcast, reshape       all, per user
-//   fusion in the fusion     the bytes that it reads from its parameter; nothing if the parameter has no user, also if
-//                            it
-//                            is the root, as in XLA
+//   fusion in the fusion     the bytes that it reads from its parameter;
+//                            nothing if the parameter has no user,
+//                            also if it is the root, as in XLA
 //   all others               all, once for all of these users
 //
 // Dead users count. The arrays of a tuple are found through get-tuple-element, the first one of each element. An array
@@ -28,8 +28,8 @@
 namespace kashi::internal {
 
 struct FusedCost {
-  std::vector<double> reads;         // of each parameter, by number, all that is in it
-  std::vector<double> direct_reads;  // the same without what get-tuple-elements pass on
+  std::vector<double> reads;         // of each parameter, by number, with everything in it
+  std::vector<double> direct_reads;  // these reads without the part that get-tuple-elements pass on
   double table_bytes = 0;            // of constants; a single number is in the code
   double written_bytes = 0;
   std::shared_ptr<const PartCosts> parts;

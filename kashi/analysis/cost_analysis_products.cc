@@ -34,7 +34,7 @@ Wide FloorSum(Wide count, Wide divisor, Wide step, Wide start) {
     sum += (count - 1) * count / 2 * (step / divisor) + count * (start / divisor);
     step %= divisor;
     start %= divisor;
-    const Wide last = step * count + start;  // the same with axes exchanged, as in Euclid's algorithm
+    const Wide last = step * count + start;  // the next sum has its axes exchanged, as in Euclid's algorithm
     count = last / divisor;
     start = last % divisor;
     std::swap(divisor, step);
@@ -42,7 +42,7 @@ Wide FloorSum(Wide count, Wide divisor, Wide step, Wide start) {
   return sum;
 }
 
-// How many pairs (i, j), 0 <= i < columns, 0 <= j < rows, have width * i + height * j < limit. O(log).
+// The number of pairs (i, j), 0 <= i < columns, 0 <= j < rows, with width * i + height * j < limit. O(log).
 Wide PointsBelow(Wide columns, Wide rows, Wide width, Wide height, Wide limit) {
   if (columns <= 0 || rows <= 0 || limit <= 0) return 0;
   const Wide reached = std::min(rows, CeilOfRatio(limit, height));  // rows with any
@@ -52,11 +52,11 @@ Wide PointsBelow(Wide columns, Wide rows, Wide width, Wide height, Wide limit) {
   return columns * full + partial + FloorSum(partial, width, height, limit - height * (reached - 1) - 1);
 }
 
-// How many pairs of an output position and a kernel position of one spatial dimension fall on an element of the input,
-// not on its padding nor between dilated elements: o and k such that x = stride * o + window_dilation * k - padding_low
-// is in [0, input * base_dilation) and divisible by the base dilation. Positions k that are the same modulo the
-// dilation meet the same o, again a period apart, so they are counted together. For numbers that no machine could hold:
-// as if all did.
+// The number of pairs of an output position and a kernel position of one spatial dimension that fall on an element of
+// the input, not on padding or between dilated elements: o and k such that x = stride * o + window_dilation * k
+// - padding_low is in [0, input * base_dilation) and divisible by the base dilation. Positions k that are equal modulo
+// the dilation meet the same o, one period apart, so they are counted together. If the numbers are larger than any
+// machine could hold, all pairs count.
 double ValidPositions(int64_t input, int64_t output, const WindowDimension& window) {
   constexpr int64_t kMaxNumber = int64_t{1} << 31;
   constexpr int64_t kMaxPeriod = 64;

@@ -13,11 +13,11 @@ inline constexpr double kFmaFlops = 2;
 // have elements. Ignores dimension numbers that the shape does not have.
 double DotFlops(const Shape& lhs, const Shape& result, const DotDimensionNumbers& numbers);
 
-// As XLA counts it: a dot into the result without its first dimensions, as many as there are dimensions of groups. So
+// Counts as XLA does: a dot into the result without its first dimensions, as many as there are group dimensions. So
 // f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
 double RaggedDotFlops(const HloInstruction& ragged_dot);
 
-// Only products with elements of the input, not with its padding, and not with the holes of dilation. Windows with
+// Counts only products with elements of the input, not with its padding or the holes of dilation. Windows with
 // numbers beyond 2^31, or with more than 64 successive kernel positions that meet the holes differently, count as if
 // all products were with elements.
 double ConvolutionFlops(const HloInstruction& convolution, const Shape& input, const Shape& result);

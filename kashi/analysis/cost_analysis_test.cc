@@ -248,7 +248,7 @@ TEST(CostAnalysisTest, DilatedConvolutions) {
   }
 }
 
-// There XLA counts below nothing: -5 flops here.
+// XLA's count is negative here: -5 flops.
 TEST(CostAnalysisTest, ReducingNothingCostsNothing) {
   const auto module = ReadModule(absl::StrCat(kCallees,
                                               "a = f32[0,5] parameter(0)  z = f32[] constant(0)  ROOT b = f32[5] "
@@ -276,7 +276,7 @@ TEST(CostAnalysisTest, AbsurdWindows) {
   }
 }
 
-// Nothing recurses over calls, and what is called is counted once.
+// The analysis does not recurse over calls, and counts each called computation once.
 TEST(CostAnalysisTest, DeepCalls) {
   constexpr int kDepth = 30000;
   std::string text = "HloModule m\nc0_ { p = f32[8] parameter(0)  ROOT r = f32[8] negate(p) }\n";

@@ -38,7 +38,7 @@ using Kind = internal::RandomDistributionSpec::Kind;
 constexpr double kInfinity = ValueConstraint::kInfinity;
 constexpr double kLargestInteger = 127;  // if there is no constraint: most integers are indices or counts
 constexpr double kMostExact = 0x1p53;    // of whole numbers in double
-constexpr double kLeastPositive = 0.1;   // of what is to be positive and an interval of length 1
+constexpr double kLeastPositive = 0.1;   // of values that must be positive, in an interval of length 1
 
 struct Plan {
   Distribution distribution;

@@ -74,7 +74,7 @@ class Tracer {
     use.range.last = std::min(use.range.last, end);
     if (use.range.first <= use.range.last) uses_.push_back(use);
   }
-  // Of the values of one buffer, each ends when the next begins; the next value lives at least as long as the one
+  // Each value of a buffer ends when the buffer's next value begins; the next value lives at least as long as the one
   // before.
   void AddTurns(absl::Span<TracedValue> values) {
     for (size_t i = 0; i < values.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// Of a module whose temporaries are in memory space S.
+// XLA's bytes of temporaries, for a module whose temporaries are in memory space S.
 int64_t XlaTempBytes(const std::string& text, const char* space, const char* target = "v5e") {
   const auto module = ReadModule(absl::StrReplaceAll(text, {{"S(s)", space}}));
   return Analyze(*module, target).xla_temp_bytes;

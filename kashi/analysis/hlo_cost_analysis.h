@@ -52,7 +52,7 @@ class HloCostAnalysis {
 
   struct Options {
     ShapeSizeFunction shape_size = DefaultShapeSize;
-    // By key. A key whose rate is 0 takes no time.
+    // Rates by key. A key whose rate is 0 takes no time.
     Properties per_second_rates = {};
     Properties min_latencies_seconds = {};
     // For XLA's GPU analysis, which counts an operand once per read of its elements. Not used here.
@@ -71,13 +71,13 @@ class HloCostAnalysis {
   explicit HloCostAnalysis(ShapeSizeFunction shape_size = DefaultShapeSize, const Properties& per_second_rates = {},
                            const Properties& min_latency_seconds = {});
 
-  // Adds all instructions of a computation, with what they call; those that were visited before do not count again.
+  // Adds all instructions of a computation and of those it calls; instructions that were visited before count once.
   // INVALID_ARGUMENT for a computation without a module, and as for CostAnalysis::Run; RESOURCE_EXHAUSTED if the
-  // properties of the module's instructions, those with what they call, take the room of more than 2^24 numbers: a
+  // properties of the module's instructions, including those of called computations, have more than 2^24 numbers: a
   // million instructions are well within. After an error the analysis is as it was. O(module) each time. Instructions
   // are remembered by address: the module must outlive this.
   absl::Status Visit(const HloComputation& computation);
-  // Only what the instruction needs: itself, its operands and control predecessors, and theirs.
+  // Adds only the dependencies of the instruction: itself, its operands and control predecessors, and theirs in turn.
   absl::Status Visit(const HloInstruction& root);
 
   // Subtracts an instruction from the sums and sets its own costs to 0; no effect if it is not known.
@@ -93,16 +93,16 @@ class HloCostAnalysis {
   const Properties& properties() const { return property_sums_; }
   float property(absl::string_view key) const { return property_sums_[key]; }
 
-  // Of one instruction that was visited, or of one that such an instruction calls or fuses; 0 for others. Integers
-  // beyond int64_t are the largest one.
+  // The costs of an instruction that was visited, or that a visited instruction calls or fuses; 0 for others. Integers
+  // beyond int64_t become the largest int64_t.
   int64_t flop_count(const HloInstruction& instruction) const;
   int64_t transcendental_count(const HloInstruction& instruction) const;
   int64_t bytes_accessed(const HloInstruction& instruction) const;
   float optimal_seconds(const HloInstruction& instruction) const;
   const Properties& properties(const HloInstruction& instruction) const;
 
-  // Of an operand or of a part of it, of the result or of a part of it. Parts are known of fusions only, and of infeed
-  // and outfeed.
+  // The bytes of an operand or of a part of it, of the result or of a part of it. Parts are known only for fusions,
+  // infeed and outfeed.
   int64_t operand_bytes_accessed(const HloInstruction& instruction, int64_t operand,
                                  const ShapeIndex& index = {}) const;
   float operand_utilization(const HloInstruction& instruction, int64_t operand, const ShapeIndex& index = {}) const;
@@ -112,7 +112,7 @@ class HloCostAnalysis {
   int64_t GetBytesRead(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
   int64_t GetBytesWritten(const HloInstruction& instruction, std::optional<int64_t> memory_space = std::nullopt) const;
 
-  // With the function from the constructor; 0 for shapes without a layout.
+  // The size by the function from the constructor; 0 for shapes without a layout.
   int64_t GetShapeSize(const Shape& shape) const;
   float per_second_rate(absl::string_view key) const { return options_.per_second_rate(key); }
   float min_latency_seconds(absl::string_view key) const { return options_.min_latency_seconds(key); }
@@ -142,12 +142,12 @@ class HloCostAnalysis {
   using ComputationProperties = absl::flat_hash_map<const HloComputation*, Properties>;
   static constexpr int kUnknownCost = -1;
 
-  // All instructions of the module that a computation is in.
+  // Analyzes all instructions of the module that contains the computation.
   absl::StatusOr<KnownMap> Analyze(const HloComputation* in_module) const;
   Properties PropertiesOf(const HloInstruction& instruction, const InstructionCost& cost,
                           const ComputationProperties& computations) const;
   float BottleneckSeconds(const Properties& properties) const;
-  // Adds those that are not counted yet, and remembers what they call.
+  // Adds the instructions that are not counted yet, and remembers the instructions that they call.
   void Count(const std::vector<const HloInstruction*>& instructions, const KnownMap& all);
   // Writes the sums of doubles, which are nearer the truth, over those of floats.
   void SetExactSums();

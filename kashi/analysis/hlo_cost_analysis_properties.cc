@@ -15,7 +15,7 @@ constexpr absl::string_view kPlainKeys[] = {
     HloCostProperties::kOptimalSecondsKey, HloCostProperties::kUtilizationKey,     "bytes accessedout{}",
 };
 
-// "7{}" and no other spelling of it; -1 if it is something else.
+// The number N of an operand from the text "N{}", in exactly this form ("7{}"); -1 for any other text.
 int64_t WholeOperand(absl::string_view rest) {
   int64_t operand;
   if (!absl::ConsumeSuffix(&rest, "{}") || !absl::SimpleAtoi(rest, &operand)) return -1;

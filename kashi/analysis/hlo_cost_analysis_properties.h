@@ -58,7 +58,7 @@ class HloCostProperties {
   // Each key by itself.
   HloCostProperties& operator+=(const HloCostProperties& other);
   HloCostProperties& operator-=(const HloCostProperties& other);
-  // The larger of both; what `other` has not set stays as it is.
+  // Takes the larger of both; keys that `other` has not set stay as they are.
   HloCostProperties& TakeMax(const HloCostProperties& other);
 
   // The size in plain numbers, approximately: a key of its own counts as 16.

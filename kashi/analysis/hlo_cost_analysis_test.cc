@@ -38,7 +38,7 @@ TEST(HloCostAnalysisTest, Computation) {
   EXPECT_EQ(analysis.transcendental_count(*entry.GetInstructionWithName("y")), 10);
   EXPECT_EQ(analysis.flop_count(*entry.GetInstructionWithName("z")), -1);
   const HloInstruction& fused = *entry.GetInstructionWithName("y")->called_computations()[0]->root_instruction();
-  EXPECT_EQ(analysis.flop_count(fused), 10);  // called by what was visited
+  EXPECT_EQ(analysis.flop_count(fused), 10);  // called by a visited instruction
   EXPECT_EQ(analysis.bytes_accessed(fused), 120);
 }
 
@@ -55,7 +55,7 @@ TEST(HloCostAnalysisTest, WhatAnInstructionNeeds) {
   const auto module = ReadModule(kModule);
   HloCostAnalysis analysis;
   ASSERT_TRUE(analysis.Visit(*module->entry_computation()->root_instruction()).ok());
-  EXPECT_EQ(analysis.flop_count(), 10 + 10);  // without the custom call, which nobody needs
+  EXPECT_EQ(analysis.flop_count(), 10 + 10);  // without the custom call, which the root does not need
   EXPECT_EQ(analysis.bytes_accessed(), 80 + 120);
 }
 
@@ -128,7 +128,7 @@ ENTRY e {
   const HloInstruction& fusion = *module->entry_computation()->root_instruction();
   EXPECT_EQ(analysis.operand_bytes_accessed(fusion, 0), 12 + 16 + 0 + 24);
   EXPECT_EQ(analysis.operand_bytes_accessed(fusion, 0, {0}), 12);     // the slice
-  EXPECT_EQ(analysis.operand_bytes_accessed(fusion, 0, {1, 0}), 16);  // the table that it is in
+  EXPECT_EQ(analysis.operand_bytes_accessed(fusion, 0, {1, 0}), 16);  // the table that contains it
   EXPECT_EQ(analysis.operand_bytes_accessed(fusion, 0, {1, 1}), 0);   // taken out, and not used
   EXPECT_EQ(analysis.operand_bytes_accessed(fusion, 0, {2}), 24);
   EXPECT_EQ(analysis.output_bytes_accessed(fusion), 12 + 64);
@@ -172,7 +172,7 @@ TEST(HloCostAnalysisTest, Seconds) {
   EXPECT_EQ(analysis.optimal_seconds(*loop.while_body()->root_instruction()), 3);
   EXPECT_EQ(analysis.optimal_seconds(), 16);
   EXPECT_EQ(analysis.property("optimal_seconds"), 16);
-  // A loop has what is in it, of each key the sum.
+  // The properties of a loop are the sums over its instructions, key by key.
   EXPECT_EQ(analysis.operand_bytes_accessed(loop, 0), 80);
   EXPECT_EQ(analysis.operand_utilization(loop, 0), 2);
 }
@@ -190,7 +190,7 @@ TEST(HloCostAnalysisTest, CustomCallsTakeOffOne) {
   EXPECT_EQ(analysis.optimal_seconds(), 10 + 10 - 1);
 }
 
-// Of two branches each key has the most; a custom call less than a branch that has none of it.
+// A conditional takes the maximum of its branches, key by key; a custom call (-1) is less than a branch without a key.
 TEST(HloCostAnalysisTest, BranchesWithCustomCalls) {
   constexpr char kBranches[] = R"(
 HloModule m

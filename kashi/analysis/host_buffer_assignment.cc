@@ -61,9 +61,9 @@ class Values {
     TakeTurns();
   }
 
-  // In XLA's order.
+  // The values in XLA's order.
   const std::vector<HostValue>& values() const { return values_; }
-  // By position; -1 for none.
+  // The number of the value at a position; -1 for none.
   int32_t NumberOf(int32_t position) const { return numbers_[position]; }
   int32_t GroupOf(const HostValue& value) const { return groups_.GroupOf(value.position); }
   const ValuePositions::Entry& EntryOf(const HostValue& value) const { return positions_.entries()[value.entry]; }
@@ -184,7 +184,7 @@ class Values {
     }
   }
 
-  // Of the values of one buffer, each ends when the next begins; the next value lives at least as long as the one
+  // Each value of a buffer ends when the buffer's next value begins; the next value lives at least as long as the one
   // before.
   void TakeTurns() {
     std::vector<int32_t> order(values_.size());

@@ -27,8 +27,8 @@ namespace kashi::internal {
 
 struct HostBufferAssignment {
   struct Place {
-    // A group: the one that the place was made for. Groups with the same owner share a place. kTemporaries: the block
-    // of temporaries. kNowhere: no instruction makes its value.
+    // The group that the place was made for. Groups with the same owner share a place. kTemporaries: the block
+    // of temporaries. kNowhere: no instruction makes the group's value.
     int32_t owner = kNowhere;
     int64_t offset = 0;
   };

@@ -1,5 +1,5 @@
-// Places of buffers against what XLA's host compiler said: tests/data/host_dumps, and small modules that show one rule
-// each.
+// Compares the places of buffers with those of XLA's host compiler: tests/data/host_dumps, and small modules that show
+// one rule each.
 #include "kashi/analysis/host_buffer_assignment.h"
 
 #include <filesystem>
@@ -107,7 +107,7 @@ TEST(HostBufferAssignment, FactsOfAnotherModuleAreRefused) {
   EXPECT_EQ(AnalyzeMemory(*module, std::nullopt, facts).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-// Its layouts do not tell which TPU it is for; its tables of tuples do. Tokens have no buffer here, and no bytes there.
+// The module's layouts do not tell which TPU it is for; its tuple tables do. Tokens have no buffer here, 0 bytes there.
 TEST(TpuBufferAssignment, TablesOfTuplesTellTheTpu) {
   const std::vector<std::string> stems = DumpsIn("tpu_dumps");
   ASSERT_EQ(stems.size(), 2u);

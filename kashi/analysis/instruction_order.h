@@ -14,9 +14,9 @@ namespace kashi::internal {
 
 // The schedule's order if the module has one (and it is whole: operands first, every instruction once).
 //
-// Otherwise a list schedule: of the instructions whose operands are there, always the one that frees most, or takes
-// least, among equals the one that comes first in post-order. Compared with post-order itself, and the one with the
-// lower peak of this computation's buffers is taken. O(n log n), n = instructions + operands.
+// Otherwise a list schedule: of the instructions whose operands are ready, it takes the one that frees most, or takes
+// least, and of equal ones the first in post-order. It is compared with post-order itself, and the order with the lower
+// peak of this computation's buffers is returned. O(n log n), n = instructions + operands.
 std::vector<const HloInstruction*> InstructionOrder(const HloModule& module, const HloComputation& computation,
                                                     const ValuePositions& positions, const BufferGroups& groups);
 

@@ -32,7 +32,7 @@ ENTRY e {
   EXPECT_THAT(OrderOf(Analyze(*module)), ElementsAre("a", "c", "b", "r"));
 }
 
-// In post-order all large values would be there before the first is reduced.
+// In post-order all large values would be alive before the first is reduced.
 TEST(InstructionOrderTest, WithoutOneLargeValuesGoSoon) {
   std::string text = R"(
 HloModule m

@@ -120,7 +120,7 @@ int32_t StepOfMaking(const HloInstruction& instruction, int32_t step, const Regi
   return instruction.opcode() == HloOpcode::kParameter ? layout.spans.at(instruction.parent()).first : step;
 }
 
-// By entry.
+// Notes the last use of each value, by entry.
 void NoteUses(const RegionLayout& layout, const ValuePositions& positions, std::vector<LastUse>* last_uses) {
   for (int32_t i = 0; i < layout.sequence.size(); ++i) {
     const HloInstruction& user = *layout.sequence[i];

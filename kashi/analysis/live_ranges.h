@@ -41,7 +41,7 @@ class LiveRanges {
   // Callees before callers: the entry's is the last.
   int32_t region_count() const { return static_cast<int32_t>(sequences_.size()); }
   absl::Span<const HloInstruction* const> sequence(int32_t region) const { return sequences_[region]; }
-  // Within the region that it is in. The computation has buffers.
+  // The computation's span within the region that contains it. Pre: the computation has buffers.
   const Span& SpanOf(const HloComputation* computation) const { return spans_.at(computation); }
   // The range of a group. A group of several regions is a borrowed one; its range has no meaning.
   const LiveRange& RangeOf(int32_t group) const { return ranges_[group]; }

@@ -93,7 +93,7 @@ class Analyzer {
     }
   }
 
-  // Arguments are the same in XLA and here.
+  // Compares with XLA's facts. The arguments must have the same bytes in XLA and here.
   absl::Status CheckAgainstXla() {
     if (facts_.assignment) return CheckArguments(*facts_.assignment, &spaces_);
     if (!facts_.usage) return absl::OkStatus();
@@ -140,7 +140,7 @@ class Analyzer {
       return std::make_tuple((*uses)[use].memory_space, result_.buffers[buffers[use]].offset, (*uses)[use].range.first);
     };
     absl::c_sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
-    int32_t end = -1;  // of what has lain there
+    int32_t end = -1;  // the last step of the values placed there so far
     for (size_t i = 0; i < order.size(); ++i) {
       MemoryUse& use = (*uses)[order[i]];
       const bool is_same_place =
@@ -219,7 +219,7 @@ absl::Status IsForOtherTarget(const MemoryTarget& of_facts, const MemoryTarget& 
   return FailedPrecondition("XLA wrote it for the target %s, but the target is %s", of_facts.name(), wanted.name());
 }
 
-// For a target that the caller gives. Facts of another target are an error that names both.
+// For a target that the caller gives. Facts about another target are an error that names both.
 absl::StatusOr<MemoryAnalysis> AnalyzeForTarget(const HloModule& module, const MemoryTarget& target,
                                                 const XlaMemoryFacts& facts) {
   if (!facts.assignment && !facts.usage) return Analyzer(module, target, facts).Run();

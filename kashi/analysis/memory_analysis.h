@@ -55,8 +55,8 @@ struct MemoryBuffer {
   int32_t region = 0;
   int32_t first_step = 0;
   int32_t last_step = 0;
-  // Of a temporary, where MemoryAnalysis::has_places: the buffer in whose place it lies, an output or a donated
-  // argument;
+  // For a temporary, if MemoryAnalysis::has_places: the buffer in whose place it lies,
+  // an output or a donated argument;
   // -1: the block of temporaries, at this offset.
   int32_t lies_in = -1;
   int64_t offset = -1;  // -1: not known
@@ -72,7 +72,7 @@ struct MemorySpaceUsage {
   int64_t argument_bytes = 0;  // of the entry's parameters, without the tables of tuples
   int64_t output_bytes = 0;    // of the entry's results, also if they are arguments
   int64_t alias_bytes = 0;     // of results that lie where arguments lie
-  // Of arguments that the caller gives away (buffer_donor) and no result takes. They are still among the arguments:
+  // Bytes of arguments that the caller gives away (buffer_donor) and no result takes. They still count as arguments:
   // XLA:CPU puts no temporaries there, and no memory comes back before the end.
   int64_t unused_donor_bytes = 0;
   int64_t constant_bytes = 0;
@@ -84,7 +84,7 @@ struct MemorySpaceUsage {
   // The most that one instruction's backend config says it needs while it runs (tpu_backend_config.h). Not in
   // peak_bytes: XLA does not count it either.
   int64_t scratch_bytes = 0;
-  int32_t peak_step = 0;             // the first at which it is reached, in the entry's sequence
+  int32_t peak_step = 0;             // the first step at which the peak is reached, in the entry's sequence
   std::vector<int32_t> temporaries;  // numbers of the buffers that are alive then, the largest first
   std::vector<MemoryLevel> levels;   // of temporaries, over the entry's steps; empty if there are none
 };
@@ -92,7 +92,7 @@ struct MemorySpaceUsage {
 // Where the temporaries' bytes come from.
 enum class MemoryBasis {
   kEstimate,       // the order of steps was chosen here, or there are too many buffers to place them
-  kSchedule,       // a TPU's: what is alive at once by its compiler's schedule
+  kSchedule,       // for a TPU: the values alive at once by its compiler's schedule
   kPlacement,      // a host's: placed as XLA's compiler places them (host_buffer_assignment.h)
   kXlaAssignment,  // read from XLA's own buffer assignment
   kXlaUsage,       // the total read from XLA's own memory usage report, details as for the others
@@ -109,7 +109,7 @@ struct MemoryAnalysis {
   bool has_chosen_layouts = false;
   // Buffers have `lies_in` and `offset`: on a host with a schedule, and where XLA's buffer assignment was read.
   bool has_places = false;
-  // Of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them too.
+  // Bytes of values in computations that work on elements, such as a reduction's: XLA's reports of a host count them.
   int64_t thread_local_bytes = 0;
   // The table of pointers of a result that is a tuple; in the default memory space.
   int64_t output_table_bytes = 0;

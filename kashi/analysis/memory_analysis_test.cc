@@ -246,7 +246,7 @@ ENTRY e {
   EXPECT_EQ(space.unused_donor_bytes, 4 * (64 + 16));
   EXPECT_EQ(space.argument_bytes, 4 * (64 + 64 + 8 + 16));
   EXPECT_EQ(space.alias_bytes, 4 * 64);
-  // Nothing is saved: XLA:CPU's peak_memory_in_bytes is that of the same program without donors.
+  // The donors save nothing: XLA:CPU's peak_memory_in_bytes is that of the same program without donors.
   EXPECT_EQ(space.peak_bytes, space.argument_bytes);
 }
 

@@ -105,7 +105,7 @@ class BufferMaker {
     }
   }
   // An untiled scalar that is a constant of a compiled TPU program takes as much as a whole vector register, 4096
-  // bytes; elsewhere those of 32 bits take four (device_size.h).
+  // bytes; other untiled scalars of 32 bits take four (device_size.h).
   int64_t BytesOf(const ShapeNode& node, const HloInstruction& instruction) const {
     const Shape& shape = *node.shape;
     const bool is_untiled_scalar = instruction.IsConstant() && shape.IsArray() && shape.dimensions_size() == 0 &&

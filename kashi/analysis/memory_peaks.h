@@ -31,9 +31,9 @@ struct MemoryLevel {
 
 struct MemoryPeak {
   int64_t bytes = 0;
-  int32_t step = 0;  // the first at which it is reached, in the entry's sequence
+  int32_t step = 0;  // the first step at which the peak is reached, in the entry's sequence
   std::vector<MemoryLevel> levels;
-  std::vector<int32_t> uses;  // numbers of what is there then, also in the regions that run in this step
+  std::vector<int32_t> uses;  // numbers of the uses at that step, also in the regions that run in this step
 };
 
 // The peaks of the entry by memory space. RESOURCE_EXHAUSTED for more than 64 spaces: no device has that many, and a

@@ -44,7 +44,7 @@ bool HasTiles(const HloModule& module);
 
 // Guesses the target from the facts of a compiled module. Tiles mean a TPU; 32-bit scalars in T(256) v2 or v3 (the
 // answer is v3); vector memory S(3) v4; otherwise v5e, whose sizes differ from those of later generations in the tables
-// only. Without tiles a GPU if a backend config or a custom call is one of XLA's compiler for GPUs; else a host.
+// only. Without tiles: a GPU if a backend config or a custom call is one of XLA's compiler for GPUs; otherwise a host.
 MemoryTarget GuessMemoryTarget(const HloModule& module);
 
 }  // namespace kashi

@@ -214,7 +214,7 @@ void ConstrainConvolutionFactors(const HloInstruction& convolution, ConstraintSi
   ConstrainFactors(convolution, terms, sink);
 }
 
-// For matrices that must have a Cholesky factor, and for triangular systems.
+// Constrains matrices that must have a Cholesky factor, and triangular systems.
 void ConstrainDominant(const HloInstruction& user, ConstraintSink sink) {
   ValueConstraint constraint = ConstraintFrom(user);
   constraint.is_dominant = true;

@@ -45,7 +45,7 @@ bool MayShareInSort(const HloInstruction& sort, const HloInstruction& operand, c
   return sort.operand_count() == 1 || (!index.empty() && IsOnlyOperand(sort, operand, index.front()));
 }
 
-// In a called computation: only its root uses the operand, element by element.
+// For a call: only the root of the called computation uses the operand, element by element.
 bool MayShareInCall(const HloInstruction& call, const HloInstruction& operand, int64_t operand_number) {
   if (call.called_computations().size() != 1 || operand.user_count() != 1) return false;
   const HloComputation& callee = *call.called_computations()[0];

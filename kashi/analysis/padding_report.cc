@@ -17,8 +17,8 @@
 namespace kashi {
 namespace {
 
-// The array with dimensions d and d + 1 as one, in the place of the more minor of them; nullopt if they are not
-// neighbours in memory, d the more major one: then it would be more than another name for the same order.
+// The array with dimensions d and d + 1 merged into one, in the place of the more minor one; nullopt unless they are
+// neighbours in memory, with d the more major one: otherwise merging them would change the order of the elements.
 std::optional<Shape> MergeWithNext(const Shape& shape, int64_t d) {
   const auto& minor_to_major = shape.layout().minor_to_major();
   const auto place = absl::c_find(minor_to_major, d);

@@ -32,7 +32,7 @@ struct PaddingSuggestion {
 };
 std::string PaddingSuggestionText(const PaddingSuggestion& suggestion);  // "another order", "dimensions 2 and 3 as one"
 
-// All buffers of one shape that are there when their memory space is fullest.
+// All buffers of one shape that are alive when their memory space is fullest.
 struct PaddingEntry {
   const Shape* shape = nullptr;
   int64_t bytes = 0;  // of one

@@ -47,13 +47,13 @@ class ShapeNodes {
   // The node at the end of a path of elements; nullopt if there is none.
   std::optional<int32_t> Find(ShapeIndexView index) const;
   ShapeIndex IndexOf(int32_t node) const;
-  // Of all nodes.
+  // The bytes of all nodes.
   int64_t total_bytes() const { return total_bytes_; }
 
  private:
   int64_t total_bytes_ = 0;
   std::vector<ShapeNode> nodes_;
-  std::vector<int32_t> elements_;        // those of each tuple, one after the other
+  std::vector<int32_t> elements_;        // the elements of each tuple, one tuple after the other
   std::vector<int32_t> first_elements_;  // by node: where its own begin in elements_
 };
 

@@ -1,8 +1,8 @@
 // The facts about memory that the TPU compiler writes to the backend config of an instruction, as JSON:
 //
 //   "used_scoped_memory_configs":[{"memory_space":"1","offset":"0","size":"16384"}]    scratch, while it runs
-//   "aliasing_operands":{"lists":[{"indices":["0","2"]}]}                              operands and results in the same
-//   place
+//   "aliasing_operands":{"lists":[{"indices":["0","2"]}]}                              operands and results
+//                                                                                      in the same place
 //
 // Both are found by a search for these keys as the compiler writes them, without spaces. A JSON parser would take
 // longer than the rest of the analysis.

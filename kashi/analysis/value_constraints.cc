@@ -93,7 +93,7 @@ class Spreading {
   };
   // The value with the smallest key is next: a round, the rank from behind, a place.
   using Turn = std::tuple<int, int32_t, int32_t>;
-  // Each with its user. Of the users that have the same one, messages name the one whose name comes first.
+  // Each constraint with its user. If several users have an equal one, messages name the user whose name comes first.
   using Constraints = std::map<ValueConstraint, const HloInstruction*, Stronger>;
 
   const Entry& EntryAt(int32_t place) const {

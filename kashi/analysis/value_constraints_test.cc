@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kInfinity = ValueConstraint::kInfinity;
 
-// Of a parameter of ENTRY.
+// The constraint of a parameter of ENTRY.
 ValueConstraint ConstraintOf(absl::string_view text, int64_t parameter = 0, const ShapeIndex& index = {}) {
   const std::unique_ptr<HloModule> module = ReadModule(text);
   if (module == nullptr) return ValueConstraint();

@@ -57,7 +57,7 @@ class ValuePositions {
   int32_t EntryIndexOf(const HloInstruction* instruction) const;
   const Entry& EntryOf(const HloInstruction* instruction) const { return entries_[EntryIndexOf(instruction)]; }
   PositionRange RangeOf(const HloInstruction* instruction) const;
-  // The entry whose position it is. O(log entries).
+  // The entry that the position belongs to. O(log entries).
   const Entry& EntryAt(int32_t position) const;
   // "name" of an array, "name{1,0}" or "name{}" of a node of a tuple's tree.
   std::string NameOf(const Entry& entry, int32_t node) const;

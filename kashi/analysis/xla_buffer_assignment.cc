@@ -76,7 +76,7 @@ class LineReader {
   absl::Status status_;
 };
 
-// Takes the next line off the text, without its end; what is cut points into the text.
+// Cuts the next line off the text and returns it without its line end; the result points into the text.
 absl::string_view TakeLine(absl::string_view* text) {
   const size_t end = text->find('\n');
   absl::string_view line = text->substr(0, end);

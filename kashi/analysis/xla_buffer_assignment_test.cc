@@ -89,7 +89,7 @@ TEST(XlaBufferAssignment, TheSumOfAllSizesIsLimited) {
   EXPECT_THAT(status.message(), HasSubstr("a.txt:2:20: error: the sum of the sizes exceeds 2^60 bytes"));
 }
 
-// Every beginning of the text, and every text with one byte changed: an answer or an error.
+// Every prefix of the text, and every text with one byte changed, gives an answer or an error.
 TEST(XlaBufferAssignment, NoTextIsFatal) {
   for (size_t length = 0; length < kText.size(); ++length) {
     (void)ParseXlaBufferAssignment(kText.substr(0, length), "a.txt").ok();

@@ -1,4 +1,4 @@
-// A memory analysis with the facts that XLA wrote of the same module: its buffer assignment or its memory usage report.
+// A memory analysis with XLA's own facts about the same module: its buffer assignment or its memory usage report.
 //
 // FAILED_PRECONDITION if the facts are for a different module.
 #ifndef KASHI_ANALYSIS_XLA_MEMORY_FACTS_H_
@@ -24,7 +24,7 @@ absl::Status PlaceAsXla(const XlaBufferAssignment& assignment, MemoryAnalysis* a
 // An error unless the arguments have as many bytes in the assignment as in the module.
 absl::Status CheckArguments(const XlaBufferAssignment& assignment, MemorySpaces* spaces);
 
-// Takes the totals of the report. A total has no parts: what is resident is taken off, the rest are temporaries.
+// Takes the totals of the report. A total has no parts: the resident bytes are subtracted, the rest are temporaries.
 absl::Status TakeXlaUsage(absl::Span<const XlaMemoryUsage> usages, int64_t thread_local_bytes, MemorySpaces* spaces);
 
 }  // namespace kashi::internal

@@ -39,8 +39,8 @@ absl::StatusOr<Shape> InferInDimBroadcastShape(const Shape& smaller, const Shape
 absl::StatusOr<Shape> InferElementwiseBinaryShape(absl::string_view operation, const Shape& lhs, const Shape& rhs,
                                                   absl::Span<const int64_t> broadcast_dimensions);
 
-// No broadcasting but of a scalar `pred`. The layout is that of `pred`, or of `on_true` if `pred` is a scalar; how many
-// bits an element takes is always on_true's.
+// No broadcasting but of a scalar `pred`. The layout is that of `pred`, or of `on_true` if `pred` is a scalar; the
+// number of bits per element is always that of `on_true`.
 absl::StatusOr<Shape> InferSelectShape(const Shape& pred, const Shape& on_true, const Shape& on_false);
 
 // The result is `operand`; each bound is a scalar or has its sizes.

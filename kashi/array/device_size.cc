@@ -1,4 +1,4 @@
-// GetDeviceSize sums over leaves; ArraySizeOnDevice says what one takes, after TpuShape has made the memory spaces'
+// GetDeviceSize sums over leaves; ArraySizeOnDevice gives the size of one, after TpuShape has made the memory spaces'
 // rules part of the layout.
 #include "kashi/array/device_size.h"
 

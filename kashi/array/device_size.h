@@ -44,12 +44,12 @@ struct DeviceSize {
   int64_t prefix_bytes = 0;        // M
 };
 
-// Of an array with a layout or of a buffer; of a tuple the sum over its leaves, without a table of pointers
+// The size of an array with a layout or of a buffer; for a tuple the sum over its leaves, without a table of pointers
 // (tpu_tiling.h has that). A token takes nothing, nor does an opaque value: it stands for something outside of the
 // arrays' memory. A bounded dimension counts with its bound. INVALID_ARGUMENT for an unbounded one, for a missing or
 // invalid layout, for a shape of invalid type, and for sizes beyond 2^63 - 1 bytes.
 absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& shape, const DeviceSizeOptions& options = {});
-// The same for an array (or a buffer) whose index map is at hand.
+// The size of an array (or a buffer) whose index map is already known.
 absl::StatusOr<DeviceSize> GetDeviceSize(const Shape& array, const IndexMap& map,
                                          const DeviceSizeOptions& options = {});
 

@@ -31,7 +31,7 @@ Result WithElementBytes(int64_t bytes, Result otherwise, F f) {
   }
 }
 
-// The same for a function without a result. Other sizes end the process: arrays have none.
+// The form for a function without a result. Other sizes end the process: arrays have none.
 //
 //   WithElementBytes(bytes, [&](auto size) { Copy<size>(from, to); })
 template <class F>

@@ -19,7 +19,7 @@
 
 namespace kashi::internal {
 
-// The type of all arithmetic below: what a narrow type stands for.
+// The type in which the functions below compute with a T: int or float for narrow types, otherwise T.
 template <typename T>
 using ComputedType = std::conditional_t<
     is_intN_v<T>, int,
@@ -59,7 +59,7 @@ constexpr To ConvertElement(From value) {
   } else if constexpr (is_specialized_floating_point_v<From> && is_specialized_integral_v<To>) {
     return RealToInteger<To>(static_cast<ComputedType<From>>(value));
   } else if constexpr (is_specialized_integral_v<From> && is_intN_v<To>) {
-    // Of a wide integer only the low bits matter; int may not hold the rest.
+    // Only the low bits of a wide integer matter; int may not hold the rest.
     return To(static_cast<int>(static_cast<uint8_t>(static_cast<ComputedType<From>>(value))));
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
     // Too large for a float is infinity. The cast alone leaves that open in the language, though not in IEEE 754.

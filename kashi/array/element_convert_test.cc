@@ -33,7 +33,7 @@ bool SameBits(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-// A NaN keeps its sign, but not what else its bits say.
+// Compares two numbers. A NaN keeps its sign, but not its other bits.
 template <typename T>
 bool SameNumber(T a, T b) {
   return isnan(a) && isnan(b) ? signbit(a) == signbit(b) : SameBits(a, b);
@@ -65,7 +65,7 @@ TEST(ElementConvertTest, SixteenBitFloatsThereAndBack) {
   }
 }
 
-// What a real becomes as an integer, in numbers wide enough for all.
+// The integer that a real number must become, computed in a type that is wide enough for all.
 template <typename To, typename From>
 To Saturated(From value) {
   const auto wide = static_cast<long double>(value);

@@ -303,7 +303,7 @@ void IndexMapBuilder::EmitSums(absl::Span<const Part> physical, IndexMap::Sums* 
     is_zero[source] = raw.size() == term_count;
   }
   append(physical, source_count());
-  // What the result needs. A term's target was made after its source, so one look backwards finds all.
+  // Marks the values that the result needs. A term's target was made after its source, so one pass backwards finds all.
   std::vector<bool> is_needed(sources_.size() + 1, false);
   is_needed.back() = true;
   for (size_t i = raw.size(); i-- > 0;) {
@@ -334,8 +334,8 @@ void IndexMapBuilder::EmitSums(absl::Span<const Part> physical, IndexMap::Sums* 
   SeparateStrides(sums);
 }
 
-// Terms of one quotient are added up; what cancels is dropped. Pre: `raw` has one target, and terms of one quotient lie
-// together.
+// Adds up the terms of one quotient and drops those that cancel. Pre: `raw` has one target, and terms of one quotient
+// lie together.
 void IndexMapBuilder::AppendTerms(absl::Span<const RawTerm> raw, absl::Span<const int32_t> value_of,
                                   std::vector<IndexMap::Term>* terms) const {
   for (size_t i = 0; i < raw.size();) {
@@ -360,7 +360,7 @@ void IndexMapBuilder::SeparateStrides(IndexMap::Sums* sums) const {
   sums->quotients_begin = static_cast<int32_t>(term - sums->terms.begin());
 }
 
-// Values in between come last to first: what a value is made of was created after it.
+// Emits intermediate values from last to first, because the parts of a value were created after it.
 void IndexMapBuilder::EmitDigits(absl::Span<const Part> physical, int64_t physical_bound,
                                  IndexMap::Digits* digits) const {
   std::vector<bool> is_made(sources_.size(), false);  // else the value is always 0

@@ -1,7 +1,7 @@
 // The exact map between the logical indices of an array and its positions in memory.
 //
 // A tiled layout is a mixed-radix number system (array-model.md, 4.1). Each tile splits physical dimensions into (which
-// tile, where within the tile), or first merges some of them (`*`); what is left after all tiles is a row-major array
+// tile, where within the tile), or first merges some of them (`*`); the result of all tiles is a row-major array
 // of *physical dimensions* with padding in it:
 //
 //   // s32[3,5]{1,0:T(2,4)}: physical dimensions 2,2,2,4
@@ -71,7 +71,7 @@ class IndexMap {
   int64_t LogicalToPhysical(absl::Span<const int64_t> index) const;
 
   // The element at a position: writes its index to `index` (rank() entries) and returns true, or returns false where
-  // there is padding (what `index` then holds is unspecified). Pre: 0 <= physical < padded_element_count().
+  // there is padding (the contents of `index` are then unspecified). Pre: 0 <= physical < padded_element_count().
   bool PhysicalToLogical(int64_t physical, absl::Span<int64_t> index) const;
 
   // The byte, counted from the start of the buffer with the prefix included, that holds the first bit of the element at
@@ -79,14 +79,14 @@ class IndexMap {
   int64_t ByteOffset(int64_t physical) const { return prefix_bytes_ + static_cast<int64_t>(BitsBefore(physical) / 8); }
   int BitInByte(int64_t physical) const { return static_cast<int>(BitsBefore(physical) % 8); }
 
-  // One call a position in [begin, end), in memory order; `index` is empty for padding (and at rank 0: see
-  // `is_element`).
+  // Calls `visit` once per position in [begin, end), in memory order; `index` is empty for padding
+  // (and at rank 0: see `is_element`).
   // Pre: 0 <= begin, end <= padded_element_count().
   using PhysicalVisitor = absl::FunctionRef<void(int64_t physical, bool is_element, absl::Span<const int64_t> index)>;
   void ForEachPhysical(int64_t begin, int64_t end, PhysicalVisitor visit) const;
   void ForEachPhysical(PhysicalVisitor visit) const { ForEachPhysical(0, padded_element_count_, visit); }
 
-  // One call an element, in logical row-major order (last dimension fastest); at rank 0 one call with an empty index.
+  // Calls `visit` once per element, in logical row-major order (last dimension fastest); at rank 0 once, index empty.
   using LogicalVisitor = absl::FunctionRef<void(absl::Span<const int64_t> index, int64_t physical)>;
   void ForEachLogical(LogicalVisitor visit) const;
 
@@ -129,14 +129,14 @@ class IndexMap {
     int32_t begin;
     int32_t end;
   };
-  // The values are the index, then those in between, each made by one of `inner`. The terms of the result stand last.
+  // The values are the index, then the intermediate values, each made by one of `inner`. The result's terms stand last.
   struct Sums {
     std::vector<Term> terms;
     std::vector<Sum> inner;
     int32_t result_begin = 0;
-    // Where nothing is in between: the terms with divisor 1, which stand first, by dimension; 0 for none.
+    // If there are no intermediate values: the coefficients of the terms with divisor 1, by dimension; 0 for none.
     absl::InlinedVector<uint64_t, InlineRank()> strides;
-    int32_t quotients_begin = 0;  // the other terms
+    int32_t quotients_begin = 0;  // the first term with another divisor; the terms with divisor 1 come before it
     static uint64_t Add(const Term* begin, const Term* end, const uint64_t* values, uint64_t sum);
   };
 

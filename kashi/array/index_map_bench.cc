@@ -1,4 +1,4 @@
-// Nanoseconds an index (the counter `index`): IndexMap against a plain strided computation over the same logical
+// Nanoseconds per index (the counter `index`): IndexMap against a plain strided computation over the same logical
 // dimensions without tiles and the same list of indices, in order and random; and back, against a division for each
 // dimension.
 #include <algorithm>
@@ -54,7 +54,7 @@ void CountIndices(benchmark::State& state, int64_t count) {
   state.counters["index"] = Counter(static_cast<double>(count), Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
-// What everybody writes by hand: sum of index * stride, strides in a list.
+// The usual hand-written formula: the sum of index * stride, with the strides in a list.
 void BM_PlainStrided(benchmark::State& state, const std::string& text, bool is_random) {
   const IndexMap map = MapOf(text);
   const size_t rank = map.rank();

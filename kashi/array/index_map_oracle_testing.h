@@ -1,4 +1,4 @@
-// For tests only: what IndexMap must agree with, written the obvious way, twice.
+// For tests only: the expected results of IndexMap, computed in two simple ways.
 //   Materialise   moves cells about: transpose to physical order; then for each tile merge (a reshape), pad, reshape,
 //                 transpose. For small arrays.
 //   MapIndex      the formula of one index, tile after tile. For large ones.

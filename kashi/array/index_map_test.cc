@@ -54,7 +54,7 @@ IndexMap MapOf(const std::string& text) {
 
 std::string MapError(const std::string& text) { return std::string(IndexMap::Make(Parse(text)).status().message()); }
 
-// What a memory holds: row-major element ids, "." for padding.
+// The contents of a memory: row-major element ids, "." for padding.
 std::string MemoryOrder(const std::string& text) {
   const IndexMap map = MapOf(text);
   const Index sizes(map.dimensions().begin(), map.dimensions().end());
@@ -208,7 +208,7 @@ TEST(IndexMapTest, Tiles) {
 
 // ------------------------------------------------------------------------------------------------------- brute force
 
-// Which first-level tile each cell of memory belongs to.
+// The number of the first-level tile that each cell of memory belongs to.
 oracle::Cells TileNumbers(const Shape& shape) {
   Shape first = shape;
   first.mutable_layout()->mutable_tiles()->resize(1);

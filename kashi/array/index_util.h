@@ -26,10 +26,10 @@ class IndexUtil {
   // False at the end; the indices are then as they were.
   static bool BumpIndices(const Shape& shape, absl::Span<int64_t> indices);
 
-  // How many elements apart two neighbours along `dimension` are.
+  // The distance in elements between two neighbours along `dimension`.
   static int64_t GetDimensionStride(const Shape& shape, int64_t dimension);
 
-  // The rank matches and every index is below its bound. Negative indices are not looked for, as in XLA.
+  // True if the rank matches and every index is below its bound. Negative indices are not detected, as in XLA.
   static bool IndexInBounds(const Shape& shape, absl::Span<const int64_t> index);
 
   // Lexicographic: -1 if lhs is smaller, 0, or 1. Dies if the sizes differ.

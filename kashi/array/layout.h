@@ -31,8 +31,8 @@ class TileProto;
 class SplitConfigProto;
 class LayoutProto;
 
-// One level of tiling: the sizes of a tile, most major first. It covers the most minor dimensions of what it is applied
-// to.
+// One level of tiling: the sizes of a tile, most major first. It covers the most minor of the dimensions to which it is
+// applied.
 class Tile {
  public:
   // An entry of this value merges its dimension into the next more minor one before tiling; printed `*`.
@@ -74,7 +74,7 @@ class Tile {
 using TileVector = absl::InlinedVector<Tile, 3>;
 std::ostream& operator<<(std::ostream& out, const Tile& tile);
 
-// Where a dimension is cut between memories: `SC(0:512)`. `dimension` is a physical position, 0 = most major.
+// The positions at which a dimension is cut between memories: `SC(0:512)`. `dimension` is physical, 0 = most major.
 class SplitConfig {
  public:
   SplitConfig(int64_t dimension, absl::Span<const int64_t> split_indices)
@@ -164,7 +164,7 @@ class Layout {
     Equal& IgnoreSplitConfigs(bool ignore = true) { return Set(&ignore_split_configs_, ignore); }
     Equal& IgnorePhysicalShape(bool ignore = true) { return Set(&ignore_physical_shape_, ignore); }
     Equal& IgnoreElementSize(bool ignore = true) { return Set(&ignore_element_size_, ignore); }
-    // Tiles, memory space, element size, tail padding and split configs are left out;
+    // Ignores tiles, memory space, element size, tail padding and split configs;
     // index and pointer types and the physical shape still count, as in XLA.
     Equal& MinorToMajorOnly(bool only = true) {
       return IgnoreTiles(only)
@@ -208,7 +208,7 @@ class Layout {
     return *this;
   }
   DimensionVector* mutable_minor_to_major() { return &minor_to_major_; }
-  // Takes the logical dimension out and renumbers the rest. Dies if there is no such dimension.
+  // Removes the logical dimension and renumbers the rest. Dies if there is no such dimension.
   Layout& DeleteDimension(int dimension);
 
   // Tiles.

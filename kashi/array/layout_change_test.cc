@@ -38,7 +38,7 @@ TEST(LayoutChangeTest, CopyLayout) {
   EXPECT_EQ(Text(destination), "f32[4,5]{0,1:T(8)S(1)}");
   EXPECT_EQ(LayoutUtil::CopyLayoutBetweenShapes(Shape(F32, {1, 2}), &destination), absl::OkStatus());
   EXPECT_FALSE(destination.has_layout());
-  // Without a layout there is nothing whose rank could be wrong.
+  // Without a layout there is no rank that could be wrong.
   destination = S("f32[4,5]");
   EXPECT_EQ(LayoutUtil::CopyLayoutBetweenShapes(Shape(F32, {}), &destination), absl::OkStatus());
 }

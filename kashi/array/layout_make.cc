@@ -32,7 +32,7 @@ Layout LayoutUtil::MakeLayout(absl::Span<const int64_t> minor_to_major, absl::Sp
                 /*tail_padding_alignment_in_elements=*/1, element_size_in_bits, memory_space, split_configs,
                 physical_shape.has_value() ? std::make_unique<Shape>(*std::move(physical_shape)) : nullptr,
                 dynamic_shape_metadata_prefix_bytes);
-  // Through the setter, since Layout's constructor dies on what ValidateLayoutForShape has a message for.
+  // Uses the setter, since Layout's constructor dies on values for which ValidateLayoutForShape has a message.
   layout.set_tail_padding_alignment_in_elements(tail_padding_alignment_in_elements);
   return layout;
 }

@@ -1,4 +1,4 @@
-// LayoutUtil: what a layout says: the order of dimensions, where an element stands, where a dimension is split.
+// LayoutUtil: queries about a layout: the order of dimensions, where an element stands, where a dimension is split.
 
 #include <algorithm>
 #include <functional>

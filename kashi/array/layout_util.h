@@ -66,7 +66,7 @@ class LayoutUtil {
   static bool HasAnyLayout(const Shape& shape);
   static bool HasCustomElementSizeInBits(const Shape& shape);  // of any leaf
   static bool Equal(const Layout& lhs, const Layout& rhs);
-  // Element types and sizes are ignored; ranks must agree. `equal` is not handed down into tuple elements, as in XLA.
+  // Element types and sizes are ignored; ranks must agree. `equal` is not passed down into tuple elements, as in XLA.
   static bool LayoutsInShapesEqual(const Shape& lhs, const Shape& rhs,
                                    std::optional<Layout::Equal> equal = std::nullopt);
 
@@ -81,9 +81,9 @@ class LayoutUtil {
   static int64_t Minor(const Layout& layout, int64_t physical_dim_number);
   // Inverse of Major: result[logical] = physical position, 0 = most major.
   static std::vector<int64_t> MakeLogicalToPhysical(const Layout& layout);
-  // The dimensions stand side by side in minor_to_major, in any order.
+  // True if the dimensions are neighbours in minor_to_major, in any order.
   static bool AreDimensionsConsecutive(const Layout& layout, absl::Span<const int64_t> dims);
-  // The byte strides are those of a dense row-major array.
+  // True if the byte strides are those of a dense row-major array.
   static bool ByteStridesIsMajorToMinor(absl::Span<const int64_t> byte_strides, absl::Span<const int64_t> dims,
                                         PrimitiveType element_type);
 

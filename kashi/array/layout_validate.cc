@@ -1,7 +1,7 @@
-// LayoutUtil: is this layout one for this shape? Entry points: ValidateLayoutForShape and, over a tuple tree,
+// LayoutUtil: checks whether a layout is valid for a shape. Entry points: ValidateLayoutForShape and, for a tuple tree,
 // ValidateLayoutInShape. Texts and order of the checks are upstream's (array-model.md, 3.3); the numbers in comments
-// are those of its list. Not judged, as in XLA: tiles of higher rank than the array, `*` at a tile's end, S, M, and
-// whether E goes with the element type.
+// are those of its list. Not checked, as in XLA: tiles of higher rank than the array, `*` at a tile's end, S, M, and
+// whether E fits the element type.
 
 #include <string>
 
@@ -41,7 +41,7 @@ absl::Status ValidateMinorToMajor(const Layout& layout, const Shape& shape) {
   return absl::OkStatus();
 }
 
-// 6: what is left from sparse arrays.
+// 6: fields left over from sparse arrays.
 absl::Status ValidateNotSparse(const Layout& layout, const Shape& shape) {
   constexpr absl::string_view kMessage = "layout has a %s, but is not a sparse array: %s";
   const char* field = layout.index_primitive_type() != PRIMITIVE_TYPE_INVALID     ? "index_primitive_type"

@@ -32,7 +32,7 @@
 
 namespace kashi {
 
-// What fills the gap, by the numbers of field 3.
+// The contents of the padding. The numbers are those of proto field 3.
 enum class PaddingValue {
   kInvalid = 0,
   kZero = 1,
@@ -46,7 +46,7 @@ absl::string_view PaddingValueName(PaddingValue value);  // "ZERO"; "" for numbe
 // Field 4.
 enum class LegacyFormat { kInvalid = 0, kDense = 1, kSparse = 2 };
 
-// What the proto's fields hold; ValidateLegacyLayout judges.
+// The fields of the proto, unchecked; ValidateLegacyLayout checks them.
 struct LegacyLayout {
   DimensionVector minor_to_major;
   DimensionVector padded_dimensions;  // by logical dimension; empty: no padding

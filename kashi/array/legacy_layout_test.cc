@@ -130,7 +130,7 @@ TEST(LegacyLayoutTest, Scalars) {
   EXPECT_EQ(ToModernLayout(MakeLegacy({}), Shape(F32, {}))->ToString(), "{}");
 }
 
-// Post of ToModernLayout: the same positions, by the legacy picture and by the modern index map.
+// Post of ToModernLayout: the legacy picture and the modern index map give the same positions.
 TEST(LegacyLayoutTest, ModernLayoutHasTheSamePositions) {
   constexpr uint32_t kSeed = 2018;
   std::mt19937 random(kSeed);

@@ -41,7 +41,7 @@ struct Token {
     kInt,
     kDecimal,
     kNonFinite,  // `-inf`, `-nan`, `-nan(0x1)`, `nan(0x1)`; payloads are 1 to 2^52 - 1, with a lower-case x
-    kString,     // `"a\"b"` or `'a'`, with its quotes; UnescapeString gives what it stands for
+    kString,     // `"a\"b"` or `'a'`, with its quotes; UnescapeString gives its value
     kIdent,
     kName,           // identifier and `:`, both inside the token
     kAttributeName,  // identifier and `=`, both inside the token
@@ -58,7 +58,7 @@ struct Token {
 // The value of a token of kind kString, without quotes and with C's escapes decoded. nullopt if an escape is not C's.
 std::optional<std::string> UnescapeString(absl::string_view token_text);
 
-// "`]`", "an integer", "end of text": what a message calls a kind.
+// The name of a kind in messages: "`]`", "an integer", "end of text".
 absl::string_view TokenKindName(Token::Kind kind);
 
 class Lexer {
@@ -76,7 +76,7 @@ class Lexer {
     previous_end_ = token_.end;
     token_ = Lex(token_.end);
   }
-  // Where the token before the current one ended.
+  // The end of the token before the current one.
   size_t previous_end() const { return previous_end_; }
   // Takes the token if it is of this kind.
   bool Match(Token::Kind kind) {
@@ -105,7 +105,7 @@ class Lexer {
   size_t previous_end_ = 0;
 };
 
-// What a message quotes of the current token: "`f33`", "end of text", "byte 0xc3".
+// The current token as messages quote it: "`f33`", "end of text", "byte 0xc3".
 std::string QuoteToken(const Lexer& lexer);
 
 }  // namespace kashi::internal

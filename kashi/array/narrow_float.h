@@ -130,7 +130,7 @@ class NarrowFloat {
 
   // Codes of positive numbers, in the order of the numbers:
   //
-  //   0 | subnormal | normal ... kMaxCode | kOverflowCode (infinity, or what stands for it)
+  //   0 | subnormal | normal ... kMaxCode | kOverflowCode (infinity, or the code in its place)
   //
   // All fits uint32_t, so that a carry out of the largest exponent is seen.
   static constexpr int kExponentBits = kFormat.exponent_bits;
@@ -162,7 +162,7 @@ class NarrowFloat {
 
   constexpr Rep Magnitude() const { return rep_ & kMagnitudeMask; }
 
-  // Puts a sign to the code of a magnitude.
+  // Adds the sign to the code of a magnitude.
   static constexpr Rep WithSign(bool negative, uint32_t code) {
     if constexpr (kFormat.specials == FloatSpecials::kE8m0) return negative ? kNanCode : code;
     if constexpr (kFormat.specials == FloatSpecials::kFnuz) {
@@ -322,7 +322,7 @@ class numeric_limits<kashi::NarrowFloat<kType>> {
   static constexpr T epsilon() noexcept { return T(T::PowerOfTwo(-kFormat.mantissa_bits)); }
   static constexpr T round_error() noexcept { return T(0.5f); }
   static constexpr T denorm_min() noexcept { return kIsE8m0 ? min() : T::FromRep(1); }
-  // Without has_infinity and has_quiet_NaN: what these become when they are converted from float.
+  // In formats without an infinity or a quiet NaN: the values that these become when converted from float.
   static constexpr T infinity() noexcept { return T::FromRep(T::kOverflowCode); }
   static constexpr T quiet_NaN() noexcept { return T::FromRep(T::kNanCode); }
   static constexpr T signaling_NaN() noexcept {

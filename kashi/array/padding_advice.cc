@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMaxMovedDimensions = 24;
 
 // minor_to_major lists in which each choice of `covered` dimensions stands at the minor end and the others keep their
-// order behind it: what the tiles do not cover is not padded, so its order does not matter. The present one comes
-// first.
+// order behind it: dimensions that the tiles do not cover are not padded, so their order does not matter. The present
+// list comes first.
 //
 //   covered = 2, {3,2,1,0}:  {3,2,1,0} {3,1,2,0} {3,0,2,1} {2,3,1,0} …
 std::vector<DimensionVector> DimensionOrders(absl::Span<const int64_t> minor_to_major, size_t covered) {
@@ -34,7 +34,7 @@ std::vector<DimensionVector> DimensionOrders(absl::Span<const int64_t> minor_to_
   return orders;
 }
 
-// Generations whose choice is to be looked at, see AdviseOnPadding.
+// The generations whose choice of tiles AdviseOnPadding tries.
 std::vector<TpuGeneration> RelevantGenerations(const Shape& shape, std::optional<TpuGeneration> target) {
   if (target.has_value()) return {*target};
   std::vector<TpuGeneration> matching;

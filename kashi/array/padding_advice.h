@@ -26,11 +26,11 @@ struct PaddingAdvice {
   int64_t bytes;  // on the device, fewer than those of the shape asked about
 };
 
-// The cheapest of each kind, cheapest first; among equals the one whose order changes least. Empty if nothing costs
-// less or the layout has no tiles. Tried is every choice of the two (at rank 1: one) most minor dimensions, each with
-// the tiles that `target` would choose. Without a target these are the generations that would have chosen the shape's
-// own tiles; and if none would, all of them, and the shape's own tiles as well. INVALID_ARGUMENT if the shape has no
-// size on a device.
+// Returns the cheapest of each kind, cheapest first; among equals the one whose order changes least. Empty if nothing
+// costs less or the layout has no tiles. It tries every choice of the two (at rank 1: one) most minor dimensions, each
+// with the tiles that `target` would choose. Without a target, it takes the generations that would have chosen the
+// shape's own tiles; if none would, all of them, and the shape's own tiles as well. INVALID_ARGUMENT if the shape has
+// no size on a device.
 absl::StatusOr<std::vector<PaddingAdvice>> AdviseOnPadding(const Shape& shape,
                                                            std::optional<TpuGeneration> target = std::nullopt);
 

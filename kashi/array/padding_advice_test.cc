@@ -50,7 +50,7 @@ TEST(PaddingAdviceTest, SaysNothingWhereNothingCostsLess) {
   EXPECT_FALSE(AdviseOnPadding(ParseShape("f32[?]").value()).ok());
 }
 
-// Law: what is proposed has the bytes that are promised, and they are fewer.
+// Law: a suggested shape has exactly the promised bytes, and fewer than before.
 TEST(PaddingAdviceTest, PromisesAreKept) {
   for (const char* text :
        {"f32[7,1,3,5,2]{4,3,2,1,0:T(8,128)}", "s8[33,2,2]{2,1,0:T(32,128)(4,1)}", "f32[5]{0:T(1024)}",

@@ -21,10 +21,10 @@
 
 namespace kashi {
 
-// Every number of [0, size) stands in the list exactly once.
+// True if every number of [0, size) is in the list exactly once.
 bool IsPermutation(absl::Span<const int64_t> permutation);
 
-// `input` is any indexable container with a value_type; a Span and a vector<bool> are.
+// `input` is any indexable container with a value_type, such as a Span or a vector<bool>.
 template <typename Input>
 std::vector<typename Input::value_type> Permute(const Input& input, absl::Span<const int64_t> permutation) {
   KASHI_CHECK_EQ(input.size(), permutation.size());

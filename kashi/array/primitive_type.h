@@ -30,7 +30,7 @@ enum PrimitiveType : int {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What the table says of a type
+// The columns of the table
 // ---------------------------------------------------------------------------------------------------------------------
 
 enum class PrimitiveClass {
@@ -43,7 +43,7 @@ enum class PrimitiveClass {
   kNonArray,  // TUPLE, OPAQUE_TYPE, TOKEN, BUFFER
 };
 
-// What a number format does beside finite numbers; primitive_types.def has the table.
+// The special values of a number format, beside finite numbers; primitive_types.def has the table.
 enum class FloatSpecials { kNone, kIeee, kFn, kFnuz, kFinite, kE8m0 };
 
 struct FloatFormat {
@@ -131,7 +131,7 @@ constexpr const PrimitiveTypeInfo& GetPrimitiveTypeInfo(PrimitiveType type) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What protoc gives for an enum
+// The constants and functions that protoc generates for an enum
 // ---------------------------------------------------------------------------------------------------------------------
 
 constexpr PrimitiveType PrimitiveType_MIN = PRIMITIVE_TYPE_INVALID;

@@ -50,7 +50,7 @@ std::tuple<bool, int, int, int, bool> Precision(PrimitiveType type) {
           BitWidth(part), IsSignedIntegralType(part)};
 }
 
-// Both directions of packing check the same: what is there must be what is needed.
+// Packing and unpacking both check that the packed size is exactly the size needed.
 void CheckPackedSize(int bits, int64_t num_elements, int64_t packed_size) {
   KASHI_CHECK(bits >= 1 && bits <= 8) << "cannot pack elements of " << bits << " bits";
   KASHI_CHECK_EQ(packed_size, PackedByteSize(num_elements, bits))

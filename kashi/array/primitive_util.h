@@ -45,15 +45,15 @@ constexpr bool IsSignedIntegralType(PrimitiveType type) { return internal::Class
 constexpr bool IsUnsignedIntegralType(PrimitiveType type) {
   return internal::ClassOf(type) == PrimitiveClass::kUnsigned;
 }
-// PRED is not one.
+// False for PRED.
 constexpr bool IsIntegralType(PrimitiveType type) { return IsSignedIntegralType(type) || IsUnsignedIntegralType(type); }
 constexpr bool Is8BitIntegralType(PrimitiveType type) {
   return IsIntegralType(type) && GetPrimitiveTypeInfo(type).bits == 8;
 }
-// Complex types are none.
+// False for complex types.
 constexpr bool IsFloatingPointType(PrimitiveType type) { return internal::ClassOf(type) == PrimitiveClass::kFloat; }
 constexpr bool IsComplexType(PrimitiveType type) { return internal::ClassOf(type) == PrimitiveClass::kComplex; }
-// The microscaling formats, element and scale, that know neither infinity nor (but for the scale) NaN.
+// The microscaling formats, element and scale, that have neither infinity nor (except the scale) NaN.
 constexpr bool IsMXType(PrimitiveType type) {
   const FloatSpecials specials = GetPrimitiveTypeInfo(type).format.specials;
   return specials == FloatSpecials::kFinite || specials == FloatSpecials::kE8m0;
@@ -62,7 +62,7 @@ constexpr bool IsMXType(PrimitiveType type) {
 constexpr bool IsF8Type(PrimitiveType type) {
   return IsFloatingPointType(type) && GetPrimitiveTypeInfo(type).bits == 8 && !IsMXType(type);
 }
-// Those that a layout may pack: `s4[8]{0:E(4)}`. A PRED is always a byte.
+// Types that a layout may pack: `s4[8]{0:E(4)}`. A PRED is always a byte.
 constexpr bool IsSubByteNonPredType(PrimitiveType type) {
   return IsArrayType(type) && type != PRED && GetPrimitiveTypeInfo(type).bits < 8;
 }
@@ -81,8 +81,8 @@ constexpr int ByteWidth(PrimitiveType type) {
                                             : (internal::DieOfType("ByteWidth", type), 0);
 }
 
-// PRIMITIVE_TYPE_INVALID if there is no integer type of that width; there is none for a signed one of 1 bit, S1
-// notwithstanding, in XLA.
+// PRIMITIVE_TYPE_INVALID if there is no integer type of that width; XLA has none for signed integers of 1 bit,
+// although S1 exists.
 PrimitiveType UnsignedIntegralTypeForBitWidth(int64_t bits);
 PrimitiveType SignedIntegralTypeForBitWidth(int64_t bits);
 
@@ -114,7 +114,7 @@ bool HasNegativeZero(PrimitiveType type);
 // ---------------------------------------------------------------------------------------------------------------------
 
 // The type that operands of both types are brought to: complex beats real, then the larger range, the higher precision,
-// the larger width, signed beats unsigned. Dies for non-array types and if two different types tie, which are: PRED and
+// the larger width, signed beats unsigned. Dies for non-array types and if two different types tie, that is: PRED and
 // U1, F8E4M3 and F8E4M3FNUZ, F8E5M2 and F8E5M2FNUZ. (TryHigherPrecisionType says PRIMITIVE_TYPE_INVALID instead.)
 PrimitiveType HigherPrecisionType(PrimitiveType a, PrimitiveType b);
 PrimitiveType TryHigherPrecisionType(PrimitiveType a, PrimitiveType b);
@@ -338,7 +338,7 @@ void PackIntN(int bits, absl::Span<const char> elements, absl::Span<char> packed
 // High bits of the elements become 0.
 void UnpackIntN(int bits, absl::Span<const char> packed, absl::Span<char> elements);
 
-// With the width of a type of at most 8 bits (dies for others). The elements are then the bytes of native values.
+// Packs with the width of a type of at most 8 bits (dies for others). The elements are then the bytes of native values.
 void PackIntN(PrimitiveType type, absl::Span<const char> elements, absl::Span<char> packed);
 void UnpackIntN(PrimitiveType type, absl::Span<const char> packed, absl::Span<char> elements);
 

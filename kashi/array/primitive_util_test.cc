@@ -172,7 +172,7 @@ bool Holds(long double x) {
   }
 }
 
-// Not in the loops over types, where the compiler would repeat it 900 times.
+// A function of its own: in the loops over types, the compiler would repeat the code 900 times.
 void ExpectCastPreservesValues(PrimitiveType from, PrimitiveType to, bool expected) {
   EXPECT_EQ(CastPreservesValues(from, to), expected) << PrimitiveType_Name(from) << PrimitiveType_Name(to);
 }

@@ -70,7 +70,7 @@ class Shape {
   bool IsBuffer() const { return element_type_ == BUFFER; }
   bool IsToken() const { return element_type_ == TOKEN; }
   bool IsOpaque() const { return element_type_ == OPAQUE_TYPE; }
-  // All leaves of the tuple tree are arrays of integers; PRED is not one.
+  // True if all leaves of the tuple tree are arrays of integers; PRED is not an integer.
   bool AreAllLeavesIntegers() const;
 
   // Dynamism; of a tuple: of any leaf.
@@ -102,7 +102,7 @@ class Shape {
   int64_t dimensions(int dimension) const { return array().dimensions[dimension]; }
   int dimensions_size() const { return static_cast<int>(array().dimensions.size()); }
   int64_t rank() const { return dimensions_size(); }
-  // By position in minor_to_major; needs a layout.
+  // The size of the dimension at a position in minor_to_major; needs a layout.
   int64_t dimensions_minor(int position) const { return dimensions(layout().minor_to_major(position)); }
   void set_dimensions(int dimension, int64_t size, std::optional<bool> is_dynamic = std::nullopt);
   void set_dimensions_minor(int position, int64_t size, std::optional<bool> is_dynamic = std::nullopt) {
@@ -111,14 +111,14 @@ class Shape {
   // Dies on an invalid size. The layout stays as it is.
   void add_dimensions(int64_t size, bool is_dynamic = false);
   void clear_dimensions();
-  // The layout follows. The list may be in any order, without repetition.
+  // The layout is adjusted. The list may be in any order, without repetition.
   void DeleteDimension(int64_t dimension);
   void DeleteDimensions(absl::Span<const int64_t> dimensions);
 
-  // Of a buffer: its array's.
+  // For a buffer: the element type of its array.
   PrimitiveType element_type() const { return IsBuffer() ? buffer_shape().element_type() : element_type_; }
   PrimitiveType element_type_including_buffer() const { return element_type_; }
-  // Dies if the kind would change and there is something to lose.
+  // Dies if the kind would change and the shape has contents that would be lost.
   void set_element_type(PrimitiveType type);
 
   // Elements of a tuple.

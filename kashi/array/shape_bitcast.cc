@@ -1,4 +1,4 @@
-// Which reshapes and transposes move no bytes: ShapeUtil's section "bitcasts". Dense arrays, by minor_to_major alone.
+// Reshapes and transposes that move no bytes: ShapeUtil's section "bitcasts". Dense arrays, by minor_to_major alone.
 #include <algorithm>
 
 #include "kashi/array/common_factors.h"
@@ -14,7 +14,7 @@ using internal::WrappingAdd;
 using internal::WrappingMultiply;
 namespace {
 
-// How far apart neighbours along each dimension are when minor_to_major[0] varies fastest. Wraps around like
+// The distance between neighbours along each dimension when minor_to_major[0] varies fastest. Wraps around like
 // ElementsIn.
 DimensionVector Strides(const Shape& shape, absl::Span<const int64_t> minor_to_major) {
   KASHI_CHECK_EQ(minor_to_major.size(), shape.dimensions_size()) << shape;
@@ -34,8 +34,8 @@ DimensionVector LogicalStrides(const Shape& shape) {
   return Strides(shape, LayoutUtil::MakeDescendingLayout(shape.dimensions_size()).minor_to_major());
 }
 
-// Every index of `from` with a single 1 has the same physical position as the index of `to` that is the same element of
-// the reshape. Positions are linear in an index as long as no digit carries, so this on both sides decides for all
+// True if every index of `from` with a single 1 has the physical position of the index of `to` that is the same element
+// of the reshape. Positions are linear in an index as long as no digit carries, so this on both sides decides for all
 // elements: rank² work for any sizes.
 bool UnitIndicesStay(const Shape& from, const Shape& to) {
   const DimensionVector from_logical = LogicalStrides(from);
@@ -180,8 +180,8 @@ bool ShapeUtil::BitcastDecompositionTrt::IsTranspose2Identity() const {
   return std::is_sorted(transpose2_dims.begin(), transpose2_dims.end());
 }
 
-// Both sides transposed to physical order are row-major, and a reshape between row-major arrays only asks for the same
-// number of elements. (A bitcast that changes the width of the elements has none.)
+// Both sides transposed to physical order are row-major, and a reshape between row-major arrays only needs the same
+// number of elements. (A bitcast that changes the width of the elements has no decomposition.)
 bool ShapeUtil::IsDecomposableBitcast(const Shape& a, const Shape& b) {
   return a.IsArray() && b.IsArray() && ElementsIn(a) == ElementsIn(b);
 }
@@ -233,7 +233,7 @@ absl::InlinedVector<int64_t, 3> ShapeUtil::GetNormalizedLogicalTransposeShape(
   KASHI_CHECK_EQ(dims.size(), output_shape.dimensions_size());
   KASHI_CHECK(IsPermutation(dims));
   const int64_t rank = output_shape.dimensions_size();
-  // Output dimensions in the input's order, without those of size 1; and which place there each has.
+  // The output dimensions in the input's order, without those of size 1; then the place of each in this list.
   DimensionVector input_order;
   for (int64_t output_dim : InversePermutation(dims)) {
     if (output_shape.dimensions(static_cast<int>(output_dim)) != 1) input_order.push_back(output_dim);

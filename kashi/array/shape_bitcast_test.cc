@@ -1,4 +1,4 @@
-// What "moves no bytes" means is brute force here: every element of the array, one by one.
+// These tests define "moves no bytes" by brute force: every element of the array, one by one.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -207,11 +207,11 @@ TEST(IsReshapeOrTransposeBitcast, EitherOne) {
   EXPECT_TRUE(ShapeUtil::IsReshapeOrTransposeBitcast(S("f32[2,3]{1,0:T(2)}"), S("f32[2,3]{1,0:T(2)}")));
   EXPECT_FALSE(ShapeUtil::IsReshapeOrTransposeBitcast(S("f32[2,3]"), S("s32[6]")));
   EXPECT_TRUE(ShapeUtil::IsReshapeOrTransposeBitcast(S("f32[2,3]"), S("s32[6]"), /*ignore_element_type=*/true));
-  // Both at once is neither.
+  // A reshape and a transpose at once is neither of the two.
   EXPECT_FALSE(ShapeUtil::IsReshapeOrTransposeBitcast(S("f32[2,3,4]{0,1,2}"), S("f32[6,4]{0,1}")));
 }
 
-// Carries out what the decomposition says on the elements' positions: after each step they must be those of the step's
+// Applies the decomposition to the elements' positions: after each step they must be those of the step's
 // layout, so that no step moves a byte.
 void CheckTrt(const Shape& input, const Shape& output, const ShapeUtil::BitcastDecompositionTrt& trt) {
   ASSERT_EQ(List(trt.transpose1_shape.dimensions().begin(), trt.transpose1_shape.dimensions().end()),

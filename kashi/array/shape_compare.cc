@@ -14,7 +14,7 @@ bool ShapeUtil::EqualIgnoringFpPrecision(const Shape& lhs, const Shape& rhs) {
   return Shape::Equal().IgnoreFpPrecision()(lhs, rhs);
 }
 
-// Both trees have the same indices. So `()` and any leaf have the same structure, as in XLA.
+// True if both trees have the same indices. So `()` and any leaf have the same structure, as in XLA.
 bool ShapeUtil::EqualStructure(const Shape& lhs, const Shape& rhs) {
   const int count = lhs.IsTuple() ? lhs.tuple_shapes_size() : 0;
   if (count != (rhs.IsTuple() ? rhs.tuple_shapes_size() : 0)) return false;

@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// Which functions call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType,
+// The functions that call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType,
 // EqualIgnoringFpPrecision, Compatible, CompatibleIgnoringElementType, CompatibleIgnoringFpPrecision, CompatibleKind.
 // All are symmetric.
 struct Row {

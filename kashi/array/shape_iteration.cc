@@ -63,7 +63,7 @@ class IndexLoop {
     if (has_steps_) RunFrom(std::numeric_limits<int64_t>::max(), visit);
   }
 
-  // The same for `count` > 0 steps from step `first` on.
+  // Calls visit(index) in the same way for `count` > 0 steps from step `first` on.
   template <typename Visit>
   void Run(int64_t first, int64_t count, Visit visit) {
     for (Level& level : levels_) {

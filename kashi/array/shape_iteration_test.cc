@@ -122,7 +122,7 @@ TEST(ForEachIndex, AgreesWithTheNaiveLoop) {
     ShapeUtil::ForEachIndex(shape, visit);
     ASSERT_EQ(visited, Visited(shape));
 
-    // The parallel ones visit the same set, each index once.
+    // The parallel functions visit the same set of indices, each index once.
     std::vector<Indices> by_thread(ShapeUtil::GetForEachIndexParallelThreadCount());
     ShapeUtil::ForEachIndexParallel(shape, base, count, incr,
                                     [&](absl::Span<const int64_t> index, int thread) -> absl::StatusOr<bool> {

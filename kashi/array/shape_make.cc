@@ -1,4 +1,4 @@
-// ShapeUtil: making shapes. The work is in the MakeValidated… functions; Make… is the same and dies on their error.
+// ShapeUtil: making shapes. The work is in the MakeValidated… functions; Make… calls them and dies on their error.
 
 #include <optional>
 #include <utility>

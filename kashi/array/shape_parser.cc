@@ -1,6 +1,6 @@
 // Entry points: ParseShape, ParseLayout, ParseProgramShape, ParseShapePrefix.
 //
-// The reader follows the control flow of XLA's own one, because what that takes is defined by it: the readers of layout
+// The reader follows the control flow of XLA's own reader, which defines the accepted text: the readers of layout
 // attributes record their errors and stop where they stand, but the layout goes on. Such an error matters only if
 // something behind it fails too; if nothing does, it is a warning here (array-model.md, 2.3).
 #include "kashi/array/shape_parser.h"
@@ -36,7 +36,7 @@ class ShapeReader {
   ShapeReader(Lexer* lexer, const ShapeParserOptions& options, std::vector<Diagnostic>* diagnostics)
       : lexer_(*lexer), options_(options), diagnostics_(*diagnostics), first_(diagnostics->size()) {}
 
-  // Settles what the recorded errors are: after a success, warnings (errors when strict); after a failure, errors.
+  // Decides how the recorded errors count: after a success, warnings (errors when strict); after a failure, errors.
   template <typename T>
   std::optional<T> Finish(std::optional<T> result) {
     const bool failed = !result.has_value();
@@ -96,7 +96,7 @@ class ShapeReader {
   bool ReadIntAttribute(absl::string_view what, int64_t* value);
   bool ReadSparseType(PrimitiveType* type);
   bool ReadSplitConfigs(std::vector<SplitConfig>* configs);
-  // Records what ends XLA's process, however the reading goes on.
+  // Records an error that ends XLA's process, even if reading continues here.
   void FatalError(const Token& token, std::string message) {
     Error(token.begin, token.end, std::move(message));
     fatal_ = true;
@@ -110,7 +110,7 @@ class ShapeReader {
 };
 
 bool ShapeReader::Error(size_t begin, size_t end, std::string message) {
-  // The first message about a place tells the cause; what follows from it there would only repeat it.
+  // The first message about a place tells the cause; further messages about that place would only repeat it.
   if (diagnostics_.size() > first_ && diagnostics_.back().begin == begin) return false;
   // A hostile text could have an error every few bytes. The last one is kept: it may be the one that ends the reading.
   if (diagnostics_.size() == first_ + kMaxDiagnostics) diagnostics_.pop_back();
@@ -275,7 +275,7 @@ bool ShapeReader::MakeArray(PrimitiveType type, size_t begin, const DimensionVec
   return true;
 }
 
-// `{` begins a layout only before an integer or `:`. Anything else belongs to what is around the shape.
+// `{` begins a layout only before an integer or `:`. Any other `{` belongs to the text around the shape.
 bool ShapeReader::AtLayout() const {
   if (lexer_.kind() != Kind::kLeftBrace) return false;
   const Kind next = lexer_.LookAhead().kind;
@@ -324,7 +324,7 @@ std::optional<Layout> ShapeReader::ReadLayout() {
                                 /*physical_shape=*/std::nullopt, fields.metadata_prefix);
 }
 
-// False only for what ends the layout for XLA too. What an attribute's reader returns does not count: see the top.
+// Returns false only where XLA's reader ends the layout too. Results of attribute readers do not count: see the top.
 bool ShapeReader::ReadLayoutAttributes(LayoutFields* fields) {
   const auto match_letter = [&](absl::string_view letter) {
     if (!lexer_.AtIdent(letter)) return false;

@@ -2,8 +2,8 @@
 //
 // Two modes:
 //   lax (the default)  accepts all text that real XLA accepts, also sloppy text. It warns about sloppy text and about
-//                      shapes
-//                      that ShapeUtil::ValidateShape refuses. Text that ends XLA's process is an error here.
+//                      shapes that ShapeUtil::ValidateShape refuses.
+//                      Text that ends XLA's process is an error here.
 //   strict             treats these warnings as errors.
 // Errors are INVALID_ARGUMENT, printed as `name:line:column: error: …` with the line and a caret (base/diagnostic.h).
 // One pass without recursion: tuples may be nested kMaxTupleDepth deep.
@@ -30,13 +30,13 @@ struct ShapeParserOptions {
   bool strict = false;
   // Give every array without a layout the default one, as XLA's ParseShape does.
   bool fill_missing_layouts = true;
-  // What messages call the text.
+  // The name of the text in messages.
   absl::string_view source_name = "shape";
   size_t first_line = 1;
 };
 
-// The whole text must be one shape. `diagnostics`, if given, receives the warnings (what strict reading would have
-// refused) or, after a failure, the errors that the status has rendered.
+// The whole text must be one shape. `diagnostics`, if given, receives the warnings (the text that strict reading would
+// have refused) or, after a failure, the errors that the status has rendered.
 absl::StatusOr<Shape> ParseShape(absl::string_view text);
 absl::StatusOr<Shape> ParseShape(absl::string_view text, const ShapeParserOptions& options,
                                  std::vector<Diagnostic>* diagnostics = nullptr);

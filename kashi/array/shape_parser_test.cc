@@ -41,7 +41,7 @@ std::vector<std::string> Warnings(absl::string_view text) {
   return messages;
 }
 
-// What XLA accepts is read and printed alike; what it refuses, or dies of, is an error with a place and a reason.
+// Text that XLA accepts is read and printed as XLA does; other text is an error with a place and a reason.
 TEST(ShapeParserTest, AgreesWithXla) {
   for (const auto& row : ReadTestData("shape_cases.tsv")) {
     const std::string &text = row[0], &verdict = row[1];
@@ -57,7 +57,7 @@ TEST(ShapeParserTest, AgreesWithXla) {
   }
 }
 
-// Law: what is printed reads back as the same shape, and prints the same again.
+// Law: a printed shape reads back as the same shape, and prints the same again.
 TEST(ShapeParserTest, PrintedShapesReadBack) {
   for (const auto& row : ReadTestData("shape_cases.tsv")) {
     if (row[1] != "ok") continue;
@@ -113,7 +113,7 @@ TEST(ShapeParserTest, MessagesHoldNoForeignBytes) {
   EXPECT_THAT(Reprint("f32[2/*\x07"), HasSubstr("got `/*\\x07`\n"));
 }
 
-// An attribute's broken text is the cause that a message must tell, not what follows from it.
+// If the text of an attribute is broken, the message must tell this cause, not an error that follows from it.
 TEST(ShapeParserTest, TheFirstErrorIsTheCause) {
   EXPECT_EQ(Reprint("s32[2]{0:T((2))}"), "shape:1:12: error: expects integer, got `(`\ns32[2]{0:T((2))}\n           ^");
 }

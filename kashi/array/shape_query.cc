@@ -8,7 +8,7 @@
 namespace kashi {
 namespace {
 
-// What a device may add to a host's layout; split configs are not among it.
+// True if the layout has nothing that a device may add to a host's layout; split configs are not among these additions.
 bool LayoutIsHostLayout(const Layout& layout) {
   return layout.tiles_size() == 0 && layout.memory_space() == Layout::kDefaultMemorySpace &&
          !layout.has_physical_shape() && layout.element_size_in_bits() == 0 &&

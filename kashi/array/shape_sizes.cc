@@ -1,4 +1,4 @@
-// ShapeUtil: how many elements, how many bytes. The table of what counts in which function stands in array-model.md,
+// ShapeUtil: numbers of elements and bytes. The table of what each function counts is in array-model.md,
 // 4.3. Products wrap on overflow, as upstream's do (ValidateShape and the MakeValidated… functions detect it
 // beforehand).
 
@@ -29,8 +29,8 @@ int64_t BytesOfElements(const Shape& shape, int64_t elements) {
   return WrappingMultiply(elements, ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type()));
 }
 
-// What the first tile pads a dimension to, by position from the minor end. A `*` merges its dimension into the next
-// more minor one; upstream does not follow that through but takes the second tile's entry at the same position, or else
+// The unit to which the first tile pads a dimension, by position from the minor end. A `*` merges it into the
+// next more minor one; upstream does not follow that but takes the second tile's entry at the same position, or else
 // the number of elements that share 32 bits.
 int64_t PaddingUnit(const Shape& shape, int64_t minor) {
   const auto entry_at = [minor](const Tile& tile) {
@@ -45,7 +45,7 @@ int64_t PaddingUnit(const Shape& shape, int64_t minor) {
   return unit;
 }
 
-// In a serialized literal PRED is packed, eight to a byte, and so are the types narrower than a byte, E or not.
+// In a serialized literal PRED is packed, eight to a byte, and so are types narrower than a byte, with or without E.
 int64_t SerializedArraySize(const Shape& shape) {
   const PrimitiveType type = shape.element_type();
   if (type != PRED && !primitive_util::IsSubByteNonPredType(type)) return ShapeUtil::ByteSizeOfElements(shape);

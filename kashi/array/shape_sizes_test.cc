@@ -156,7 +156,7 @@ TEST(ShapeSizesTest, ArraySizeAndArrayDataSize) {
 TEST(ShapeSizesTest, ArraySizeWithCombinedDimensions) {
   // 10 -> 12, 11, 8, 7, 2: no second tile, and one f32 has 32 bits.
   EXPECT_EQ(ShapeUtil::ArraySize(S("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}")), 59136);
-  // Two bf16 share 32 bits: 5 -> 6. The second tile says 4: 5 -> 8; what it merges itself: 5 -> 6.
+  // Two bf16 share 32 bits: 5 -> 6. The entry of the second tile is 4: 5 -> 8; if that is `*` or missing: 5 -> 6.
   EXPECT_EQ(ShapeUtil::ArraySize(S("bf16[5,8]{1,0:T(*,4)}")), 6 * 8 * 2);
   EXPECT_EQ(ShapeUtil::ArraySize(S("bf16[5,8]{1,0:T(*,4)(4,1)}")), 8 * 8 * 2);
   EXPECT_EQ(ShapeUtil::ArraySize(S("bf16[5,8]{1,0:T(*,4)(*,1)}")), 6 * 8 * 2);

@@ -20,10 +20,10 @@ namespace kashi::internal {
 // S("f32[2,3]{1,0}"). Dies if the text is no shape.
 inline Shape S(absl::string_view text) { return ParseShape(text).value(); }
 
-// With layouts.
+// The shape's text with layouts.
 inline std::string Text(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
 
-// With layouts, or the message of the error.
+// The shape's text with layouts, or the message of the error.
 inline std::string Text(const absl::StatusOr<Shape>& shape) {
   return shape.ok() ? Text(*shape) : std::string(shape.status().message());
 }
@@ -45,7 +45,7 @@ inline Shape InTuples(Shape leaf, int depth) {
   return leaf;
 }
 
-// All lists of [0, n) in some order.
+// All orders of [0, n).
 inline std::vector<std::vector<int64_t>> Permutations(int64_t n) {
   std::vector<int64_t> permutation(n);
   std::iota(permutation.begin(), permutation.end(), 0);

@@ -36,7 +36,7 @@ class ShapeTree {
   using reverse_leaf_iterator = typename TupleTree<T>::reverse_leaf_iterator;
   using const_reverse_leaf_iterator = typename TupleTree<T>::const_reverse_leaf_iterator;
 
-  // Of the empty tuple.
+  // A tree of the empty tuple.
   ShapeTree() : ShapeTree(ShapeUtil::MakeNil()) {}
   // Values are T().
   explicit ShapeTree(Shape shape) : ShapeTree(std::make_shared<const Shape>(std::move(shape))) {}
@@ -48,7 +48,7 @@ class ShapeTree {
   const T& element(ShapeIndexView index) const { return tree_.element(index); }
   T* mutable_element(ShapeIndexView index) { return tree_.mutable_element(index); }
   const Shape& shape() const { return *shape_; }
-  // From now on the shape is that one, of the caller's. Dies unless its tree is the same.
+  // From now on the tree has the caller's `shape`. Dies unless its tuple tree is the same.
   void replace_shape_ptr(const Shape& shape) {
     KASHI_CHECK(tree_.IsStructurallyCompatible(shape)) << shape << " vs. " << *shape_;
     shape_ = &shape;
@@ -104,7 +104,7 @@ class ShapeTree {
     return tree_.ForEachMutableElementPostOrderWithStatus(fn);
   }
 
-  // A tree of the same shape with fn(value) at each node. A borrowed shape stays borrowed.
+  // Returns a tree of the same shape with fn(value) at each node. A borrowed shape stays borrowed.
   template <typename U>
   ShapeTree<U> Map(absl::FunctionRef<U(const T&)> fn) const {
     return ShapeTree<U>(shape_, owned_shape_, tree_.template Map<U>(fn));
@@ -121,7 +121,7 @@ class ShapeTree {
                                       ShapeUtil::GetSubshape(other.shape(), source_index)));
     KASHI_CHECK_OK(tree_.CopyCompatibleSubtreeFrom(other.tree_, source_index, target_index));
   }
-  // With a copy of the subshape. INVALID_ARGUMENT: no such subshape.
+  // The subtree at `index`, with a copy of its shape. INVALID_ARGUMENT: no such subshape.
   absl::StatusOr<ShapeTree> SubShapeTree(const ShapeIndex& index) const {
     KASHI_ASSIGN_OR_RETURN(const Shape* subshape, ShapeUtil::TryGetSubshape(shape(), index));
     KASHI_ASSIGN_OR_RETURN(TupleTree<T> tree, tree_.Subtree(index));

@@ -9,7 +9,7 @@
 namespace kashi {
 namespace {
 
-// Which nodes are visited, and a tuple before or after its elements.
+// Tells which nodes are visited, and whether a tuple comes before or after its elements.
 struct VisitTuples {
   bool before;
   bool after;

@@ -114,7 +114,7 @@ TEST(ShapeTuplesTest, StatusStopsTheWalk) {
   expect(ShapeUtil::ForEachMutableSubshapePostOrderWithStatus(&tree, fail_at_s8_mutable), 2);
   expect(ShapeUtil::ForEachLeafShapeWithStatus(tree, fail_at_s8), 2);
   expect(ShapeUtil::ForEachMutableLeafShapeWithStatus(&tree, fail_at_s8_mutable), 2);
-  // The void forms ignore what the visitor returns.
+  // The void forms ignore the visitor's result.
   ShapeUtil::ForEachSubshape(tree, fail_at_s8);
   EXPECT_EQ(visits, 6);
 }

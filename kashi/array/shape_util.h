@@ -97,7 +97,7 @@ class ShapeUtil {
   static bool ElementCanUpcast(const Shape& from, const Shape& to);
   static bool IsInitialized(const Shape& shape);  // the element type is valid
   static bool LastDimIsMinorMost(const Shape& shape);
-  // Only dimensions of size 1 are more major.
+  // True if all more major dimensions have size 1.
   static bool IsEffectivelyMostMajorDimension(const Shape& shape, int64_t dimension);
   // A negative number counts from the end; one that is still negative then dies.
   static int64_t GetDimension(const Shape& shape, int64_t dimension_number);
@@ -105,7 +105,7 @@ class ShapeUtil {
   static DimensionVector CreateDimensionVectorFromShape(const Shape& shape);  // empty for non-arrays
   // [a]{0:T(x)(y)(p,1)} -> p. INVALID_ARGUMENT for other layouts.
   static absl::StatusOr<int64_t> PackedFactorFor1DInterleavedArray(const Shape& shape);
-  // A device shape says nothing that a host shape could not: no tiles, memory space, element size, tail padding.
+  // True if a device shape has no parts that a host shape lacks: no tiles, memory space, element size, tail padding.
   static bool DeviceShapeIsHostShape(const Shape& shape);
   static Shape DeviceShapeToHostShape(Shape shape);
 
@@ -225,12 +225,12 @@ class ShapeUtil {
   static Shape DeleteDimensions(absl::Span<const int64_t> dims_to_delete, Shape shape);
   static Shape FilterDimensions(absl::FunctionRef<bool(int64_t)> keep, Shape shape);
   static Shape DropDegenerateDimensions(const Shape& shape);
-  // In the layout, whose other parts are lost; without one: in the default layout. Tuples recurse.
+  // Keeps the order of the layout, but not its other parts; without a layout: the default order. Tuples recurse.
   static Shape MoveDimToMajor(const Shape& shape, int64_t dim);
   // result.dim[i] = shape.dim[permutation[i]], with the layout that makes this transpose a bitcast.
   static Shape PermuteDimensions(absl::Span<const int64_t> permutation, const Shape& shape);
   static Shape ReorderLogicalDimensions(const Shape& shape, absl::Span<const int64_t> permutation);  // the same
-  // … with the layout as it was: it now says something else.
+  // Like PermuteDimensions, but the layout stays unchanged: it then has another meaning.
   static Shape PermuteDimensionsIgnoringLayout(absl::Span<const int64_t> permutation, const Shape& shape);
 
   // ------------------------------------------------------------------------------------------- tuples (shape_tuples.cc
@@ -248,15 +248,15 @@ class ShapeUtil {
   static const Shape& GetSubshape(const Shape& shape, ShapeIndexView index);  // dies if there is none
   static absl::StatusOr<const Shape*> TryGetSubshape(const Shape& shape, ShapeIndexView index);
   static Shape* GetMutableSubshape(Shape* shape, ShapeIndexView index);
-  // The tuple tree of `prefix` is a beginning of that of `shape`: an empty tuple of any; another tuple of a tuple with
-  // at least as many elements, element by element; what is no tuple only of an equal shape.
+  // The tuple tree of `prefix` is a prefix of that of `shape`: an empty tuple of any; another tuple of a tuple with
+  // at least as many elements, element by element; a non-tuple only of an equal shape.
   static bool IsPrefix(const Shape& prefix, const Shape& shape);
   static std::vector<const Shape*> FlattenTupleShape(const Shape& shape);
   static void FlattenTupleShape(const Shape& shape, std::vector<const Shape*>& flattened);
 
-  // Walks through the tree: pre-order from the root `{}`, or post-order; Leaf: only what is no tuple.
-  // `fn(const Shape&, const ShapeIndex&)`, mutable forms `fn(Shape*, const ShapeIndex&)`. A void form ignores what fn
-  // returns; a WithStatus form stops at the first error and returns it.
+  // Walks through the tree: pre-order from the root `{}`, or post-order; Leaf: non-tuples only.
+  // `fn(const Shape&, const ShapeIndex&)`, mutable forms `fn(Shape*, const ShapeIndex&)`. A void form ignores fn's
+  // result; a WithStatus form stops at the first error and returns it.
   template <typename Fn>
   static void ForEachSubshape(const Shape& shape, Fn&& fn) {
     Walk(shape, IgnoreResult<const Shape&>(fn), kPreOrder).IgnoreError();
@@ -335,8 +335,8 @@ class ShapeUtil {
                                    absl::Span<const int64_t> incr, ForEachVisitorFunctionNoStatus visitor);
   static void ForEachIndexNoStatus(const Shape& shape, ForEachVisitorFunctionNoStatus visitor);
 
-  // The same set of indices over several threads: every index exactly once, in no order; the visitor also gets a thread
-  // number below GetForEachIndexParallelThreadCount(), and its bool is not honoured. An error does not stop the others;
+  // Visits the same indices from several threads: every index exactly once, in no order; the visitor also gets a thread
+  // number below GetForEachIndexParallelThreadCount(); its bool is ignored. An error does not stop the others;
   // the one that a serial loop would meet first is returned (or dies in the form without status).
   static void ForEachIndexParallel(const Shape& shape, absl::Span<const int64_t> base, absl::Span<const int64_t> count,
                                    absl::Span<const int64_t> incr, ForEachParallelVisitorFunction visitor);
@@ -349,7 +349,7 @@ class ShapeUtil {
 
   // ----------------------------------------------------------------------------------------- bitcasts (shape_bitcast.c
 
-  // Where two shapes differ only by dimensions of size 1: which those are, on either side.
+  // If two shapes differ only by dimensions of size 1: the numbers of these dimensions on either side.
   struct ShapeEqualityDescriptor {
     std::vector<int64_t> deleted_dimensions;
     std::vector<int64_t> inserted_dimensions;
@@ -360,7 +360,7 @@ class ShapeUtil {
   // [a,b,x,y,cd] -> [ab,x,1,y,c,d] gives (2,1), (3,3). Dies if the numbers of elements differ.
   static std::vector<std::pair<int64_t, int64_t>> DimensionsUnmodifiedByReshape(const Shape& input_shape,
                                                                                 const Shape& output_shape);
-  // Where the given input dimensions end up, if the reshape leaves them all alone; nullopt also if they are not sorted.
+  // The new places of the given input dimensions, if the reshape leaves them all alone; nullopt also if not sorted.
   static std::optional<std::vector<int64_t>> ReshapeLeavesDimensionsUnmodified(
       const Shape& from_shape, const Shape& to_shape, absl::Span<const int64_t> input_dim_indices);
 
@@ -387,7 +387,7 @@ class ShapeUtil {
   };
   using BitcastDecomposition =
       std::optional<std::variant<BitcastDecompositionReshape, BitcastDecompositionTranspose, BitcastDecompositionTrt>>;
-  // Arrays with the same number of elements, of any types.
+  // True for arrays with the same number of elements, of any types.
   static bool IsDecomposableBitcast(const Shape& a, const Shape& b);
   // The simplest of the three that takes the input to the output; nullopt if it is not decomposable. Needs layouts.
   static BitcastDecomposition DecomposeBitcast(const Shape& input_shape, const Shape& output_shape);

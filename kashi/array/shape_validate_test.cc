@@ -1,4 +1,4 @@
-// Every message of array-model.md, 2.6. Those about layouts: layout_validate_test.cc.
+// Every message of array-model.md, 2.6. layout_validate_test.cc has the messages about layouts.
 #include <cstdint>
 #include <limits>
 #include <string>

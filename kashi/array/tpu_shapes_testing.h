@@ -1,4 +1,4 @@
-// For tests only: the rows of tests/data/tpu_shapes.tsv, what the TPU compiler chose and measured.
+// For tests only: the rows of tests/data/tpu_shapes.tsv, with the layouts and sizes of the TPU compiler.
 #ifndef KASHI_ARRAY_TPU_SHAPES_TESTING_H_
 #define KASHI_ARRAY_TPU_SHAPES_TESTING_H_
 

@@ -18,8 +18,8 @@
 // Source: the layouts that the compiler chose in modules compiled ahead of time (tests/data/tpu_shapes.tsv). The rule
 // gives all tiles of 100 % of the shapes in HBM and vector memory for v2 and v3, 99.8 % for v4, 99.4 % v5e, 99.1 % v5p,
 // 99.2 % v6e, 97.9 % tpu7x. The rest are values inside programs: T(16,128)(2,1) for 16 bits on tpu7x, and T(8,128)(4,1)
-// for 8 bits where the rule gives T(32,128)(4,1). The order of dimensions that the compiler would choose is not known
-// here:
+// for 8 bits where the rule gives T(32,128)(4,1). The order of dimensions that the compiler would choose is not
+// known here:
 // minor_to_major stays as it is.
 #ifndef KASHI_ARRAY_TPU_TILING_H_
 #define KASHI_ARRAY_TPU_TILING_H_
@@ -49,7 +49,7 @@ struct TpuGenerationInfo {
 // All generations, oldest first.
 absl::Span<const TpuGenerationInfo> TpuGenerations();
 const TpuGenerationInfo& GetTpuGenerationInfo(TpuGeneration generation);
-// By name, "v2" … "tpu7x"; nullopt for others.
+// Finds a generation by name, "v2" … "tpu7x"; nullopt for others.
 std::optional<TpuGeneration> ParseTpuGeneration(absl::string_view name);
 
 // The shape's layout (the default one if it has none) with the tiles and the E of the rule above in place of its own.

@@ -66,7 +66,7 @@ TEST(TpuTilingTest, Refuses) {
               HasSubstr("out-of-bounds"));
 }
 
-// How often the rule gives just what the compiler chose: the figures of the header.
+// The share of shapes for which the rule gives exactly the compiler's choice: the figures of the header.
 TEST(TpuTilingTest, PredictsTheCompilersChoice) {
   struct Count {
     int right = 0;

@@ -32,12 +32,12 @@
 namespace kashi {
 namespace internal {
 
-// The form of a tree: where the children of each node stand in pre-order. Trees of the same form share one.
+// The form of a tree: the places of each node's children in pre-order. Trees of the same form share one object.
 class TupleTreeForm {
  public:
   static constexpr int64_t kLeaf = -1;
 
-  // The number of children of every node in pre-order; kLeaf for what is no tuple. Dies if that is no tree.
+  // The number of children of every node in pre-order; kLeaf for a non-tuple. Dies if the numbers do not form a tree.
   explicit TupleTreeForm(std::vector<int64_t> arities);
   static std::vector<int64_t> AritiesOf(const Shape& shape);
 
@@ -77,10 +77,10 @@ class IteratorRange {
   Iterator end_;
 };
 
-// Says which constructor is meant: a tree whose nodes come later.
+// Selects the constructor of a tree whose nodes are added later.
 struct FormOnly {};
 
-// Steps through some of the nodes: those whose numbers stand in a list.
+// Steps through some of the nodes: those whose numbers are in a list.
 template <typename Value>
 class LeafIterator {
  public:
@@ -136,7 +136,7 @@ class TupleTree {
   using reverse_leaf_iterator = std::reverse_iterator<leaf_iterator>;
   using const_reverse_leaf_iterator = std::reverse_iterator<const_leaf_iterator>;
 
-  // A tree written down: a value, or a tuple of nodes (with a value of its own, if wanted).
+  // The input form of a tree: a value, or a tuple of nodes (with an optional value of its own).
   class Node {
    public:
     Node() : Node(T{}) {}
@@ -162,7 +162,7 @@ class TupleTree {
     std::optional<std::vector<Node>> children_;
   };
 
-  // One leaf.
+  // A tree of one leaf.
   TupleTree() : TupleTree(T{}) {}
   explicit TupleTree(T leaf) : TupleTree(Node(std::move(leaf))) {}
   // A tuple of leaves, or of nodes.
@@ -250,7 +250,7 @@ class TupleTree {
     return absl::OkStatus();
   }
 
-  // A tree of the same form with fn(value) at each node.
+  // Returns a tree of the same form with fn(value) at each node.
   template <typename U>
   TupleTree<U> Map(absl::FunctionRef<U(const T&)> fn) const {
     TupleTree<U> result{internal::FormOnly(), form_};

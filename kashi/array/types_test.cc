@@ -25,7 +25,7 @@ namespace {
 float FloatOfBits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 uint32_t BitsOf(float value) { return __builtin_bit_cast(uint32_t, value); }
 
-// What ml_dtypes and NumPy say; tests/data/make_narrow_floats.py wrote it.
+// Results of ml_dtypes and NumPy, written by tests/data/make_narrow_floats.py.
 struct Oracle {
   std::vector<float> decoded;                          // by code; empty for the 16-bit types
   std::vector<std::pair<uint32_t, uint32_t>> encoded;  // bits of a float, the code it becomes
@@ -237,7 +237,7 @@ TYPED_TEST(NarrowFloatTest, ArithmeticIsCorrectlyRounded) {
         ADD_FAILURE() << a << ' ' << std::string(op) << ' ' << b << " is " << actual << ", not " << expected;
       }
     };
-    if (TypeParam::kFormat.specials == FloatSpecials::kFinite && b == 0.0f) continue;  // 0 / 0: whose NaN's sign?
+    if (TypeParam::kFormat.specials == FloatSpecials::kFinite && b == 0.0f) continue;  // 0 / 0: NaN with unclear sign
     expect(a + b, double{a} + double{b}, "+");
     expect(a - b, double{a} - double{b}, "-");
     if (TypeParam::kFormat.specials == FloatSpecials::kE8m0) continue;  // its products leave float's range

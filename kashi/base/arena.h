@@ -14,7 +14,7 @@
 
 namespace kashi::internal {
 
-// Constraint out memory from blocks that it frees when it is destroyed. Runs no destructors. Not thread-safe.
+// Hands out memory from blocks that it frees when it is destroyed. Runs no destructors. Not thread-safe.
 class Arena {
  public:
   Arena() = default;

@@ -2,7 +2,7 @@
 // reaches them: functions that read it return absl::Status (see status.h).
 //
 //   KASHI_CHECK(rank >= 0) << "rank " << rank;     prints file:line, the condition, both values, the text; then aborts
-//   KASHI_DCHECK(...)                              the same, in debug builds only
+//   KASHI_DCHECK(...)                              like KASHI_CHECK, in debug builds only
 //
 // The abseil of Debian 12 has no absl/log; compat/absl/log defines XLA's macros (CHECK, LOG) by these.
 #ifndef KASHI_BASE_CHECK_H_

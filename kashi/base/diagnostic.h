@@ -26,8 +26,8 @@ struct Diagnostic {
   std::string message;
 };
 
-// A text under a name, for messages. Borrows both. `first_line`: the number of its first line, where it is a part of
-// more.
+// A text with a name, for messages. Borrows both. `first_line`: the number of the text's first line, if it is a part of
+// a longer text.
 struct SourceText {
   absl::string_view name;
   absl::string_view text;

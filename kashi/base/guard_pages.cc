@@ -86,7 +86,7 @@ struct BlockTable {
   std::map<const char*, GuardedBlock> blocks;  // by `pages`
 };
 
-// Never destroyed: blocks may be freed by what ends later.
+// Never destroyed: objects that are destroyed later may free blocks.
 BlockTable& Blocks() {
   static BlockTable* const table = new BlockTable;
   return *table;
@@ -126,7 +126,7 @@ class FaultText {
     Add(digits);
   }
   void Write() const {
-    if (write(STDERR_FILENO, text_, size_) < 0) return;  // nobody is left to tell
+    if (write(STDERR_FILENO, text_, size_) < 0) return;  // there is no other way to report
   }
 
  private:

@@ -7,8 +7,8 @@
 //   kBehind   |guard|      [array]|guard|      the array ends where the guard behind it begins
 //   kBefore   |guard|[array]      |guard|      the array begins where the guard before it ends
 //
-// Elements are then aligned to their size only, so code that needs more fails, too. New memory is filled with a
-// pattern, so that elements that nobody wrote look wrong: all ones behind (NaN, -1), 0x7f before (3.4e38).
+// Elements are then aligned to their size only, so code that needs a larger alignment fails, too. New memory is filled
+// with a pattern, so that unwritten elements look wrong: all ones behind (NaN, -1), 0x7f before (3.4e38).
 //
 // The placement holds for the process. The variable KASHI_GUARD_PAGES of the environment sets it, tests use
 // WithGuardPages. Off, an allocation and a step of the evaluator cost a load and a branch more, and code nothing.
@@ -27,15 +27,15 @@ enum class GuardPages : char { kOff, kBehind, kBefore };
 
 // The variable of the environment: "behind" or "before"; with any other value they stay off.
 inline constexpr const char* kGuardPagesVariable = "KASHI_GUARD_PAGES";
-// The placement that the text names, for those who read the variable: nothing for another text than these two and "",
-// and where the system has no such pages.
+// The placement that the text names, for readers of the variable: nullopt for any text but these two and "",
+// and if the system has no guard pages.
 std::optional<GuardPages> GuardPagesFromText(absl::string_view text);
 
 extern std::atomic<GuardPages> current_guard_pages;
 inline GuardPages CurrentGuardPages() { return current_guard_pages.load(std::memory_order_relaxed); }
 inline bool HasGuardPages() { return CurrentGuardPages() != GuardPages::kOff; }
 
-// Sets the placement until the end of its scope. No other thread may use memory of programs meanwhile. What was
+// Sets the placement until the end of its scope. No other thread may use memory of programs meanwhile. Memory that was
 // allocated under another placement stays where it is.
 class WithGuardPages {
  public:
@@ -48,20 +48,20 @@ class WithGuardPages {
   const GuardPages before_;
 };
 
-// `bytes` between guard pages, placed as CurrentGuardPages says: not off. alignment: a power of two, at most a page.
+// Allocates `bytes` between guard pages, placed by CurrentGuardPages (not off). alignment: a power of 2, up to a page.
 // With an alignment of 1 an array touches its guard, and its elements are aligned to their size all the same.
 // Null if the system has no more pages, or maps no more blocks. Thread-safe, as all functions below.
 void* AllocateGuarded(int64_t bytes, int64_t alignment);
 // Frees it; false if there is no such block here.
 bool FreeGuarded(void* block);
-// Whether an array of so many bytes begins here and touches its guard.
+// Whether an array of `bytes` bytes begins here and touches its guard.
 bool IsGuarded(const void* array, int64_t bytes);
-// From now on a write to the block ends the process, too.
+// After this call a write to the block ends the process, too.
 void ProtectGuarded(const void* block);
-// What the messages call the block, if there is such a block; it keeps its first 63 bytes.
+// Sets the block's name in messages, if there is such a block; only the first 63 bytes are kept.
 void NameGuarded(const void* block, absl::string_view name);
 
-// What this thread does, for the messages; nothing happens while guard pages are off. The name must outlive the object.
+// Names the current step of this thread in messages; no effect while guard pages are off. The name must outlive this.
 class GuardedStep {
  public:
   explicit GuardedStep(absl::string_view name) {

@@ -110,7 +110,7 @@ TEST_P(GuardPagesTest, LongNamesAreCut) {
   FreeGuarded(data);
 }
 
-// A fault of another cause is that of before.
+// A fault with another cause is handled as before.
 TEST_P(GuardPagesTest, OtherFaultsAreLeftAlone) {
   FreeGuarded(AllocateGuarded(8, 1));
   char* volatile none = nullptr;

@@ -1,4 +1,4 @@
-// Where a text begins, for those who guess its kind.
+// Skips comments at the beginning of a text, for code that guesses the text's kind.
 #ifndef KASHI_BASE_LINE_COMMENTS_H_
 #define KASHI_BASE_LINE_COMMENTS_H_
 

@@ -28,11 +28,11 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   return std::nullopt;  // also for `max`, which is no limit
 }
 
-// The names that one version of control groups has for the same three things.
+// The names of three files or lines in one version of control groups.
 struct GroupFiles {
   const char* limit;
   const char* used;
-  const char* cached;  // a line of memory.stat: what the group would give back before it is out of memory
+  const char* cached;  // a line of memory.stat: memory that the group would free before it is out of memory
 };
 constexpr GroupFiles kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
 constexpr GroupFiles kVersion2 = {"/memory.max", "/memory.current", "inactive_file"};

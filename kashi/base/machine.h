@@ -10,8 +10,8 @@ namespace kashi::internal {
 // Bytes of physical memory; INT64_MAX if unknown.
 int64_t MachineMemoryBytes();
 
-// Bytes that a process may still take without being killed for it or making the machine swap: what the system calls
-// available, and what the limits of its control groups leave (version 1 and 2, the group itself and all above it; a
+// Bytes that a process may still take without being killed for it or making the machine swap: the memory that the
+// system calls available, limited by its control groups (version 1 and 2, the group itself and all above it; a
 // container's limit is one). The file cache of the system counts as free. INT64_MAX if unknown. Reads
 // files: some microseconds.
 int64_t AvailableMemoryBytes();
@@ -20,8 +20,8 @@ int64_t DefaultMemoryLimit();
 // AvailableMemoryBytes of a machine whose /proc and /sys are below `root`.
 int64_t AvailableMemoryBytesBelow(const std::string& root);
 
-// The most memory that this process has had at one time, in bytes; 0 if unknown. Not what getrusage says, which is at
-// least the memory that the parent had when it started this process.
+// The most memory that this process has had at one time, in bytes; 0 if unknown. The number of getrusage may be larger:
+// it is at least the memory that the parent had when it started this process.
 int64_t PeakMemoryBytes();
 
 // The size of the largest cache of the first processor in bytes; 32 MiB if unknown. Read once.

@@ -49,7 +49,7 @@ constexpr size_t kMostPooledBlocks = 64;
 // Pages of the system
 // ---------------------------------------------------------------------------------------------------------------------
 
-// What a large block really has: whole huge pages, and not more than 8 sizes between a power of two and the next, so
+// The capacity of a large block: whole huge pages, and at most 8 sizes between a power of two and the next, so
 // that arrays of about one size find each other's blocks. Huge pages wholly behind the array are never touched: no
 // memory.
 int64_t CapacityFor(int64_t bytes) {
@@ -81,7 +81,7 @@ char* MapPages(int64_t capacity) {
 // Tells the system that the contents are not needed: under memory pressure it takes such pages first.
 void OfferPages(char* begin, int64_t capacity) {
 #ifdef MADV_FREE
-  madvise(begin, static_cast<size_t>(capacity), MADV_FREE);  // refused: the pool is bounded all the same
+  madvise(begin, static_cast<size_t>(capacity), MADV_FREE);  // if refused, the pool is bounded nevertheless
 #else
   static_cast<void>(begin), static_cast<void>(capacity);
 #endif
@@ -94,7 +94,7 @@ void OfferPages(char* begin, int64_t capacity) {
 // Freed blocks, in the order in which they came.
 class BlockPool {
  public:
-  // Never destroyed: blocks may be freed by what ends later.
+  // Never destroyed: objects that are destroyed later may free blocks.
   static BlockPool& Get() {
     static BlockPool* const pool = new BlockPool;
     return *pool;
@@ -106,7 +106,7 @@ class BlockPool {
     return bytes_;
   }
 
-  // The one of this capacity that came last, whose lines may still be in a cache; else null.
+  // Takes the block of this capacity that came last, whose lines may still be in a cache; null if there is none.
   char* Take(int64_t capacity) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = count_; i > 0; --i) {

@@ -20,9 +20,9 @@
 
 namespace kashi::internal {
 
-// Where blocks begin, at least; large ones begin at a huge page.
+// The minimum alignment of blocks; large blocks begin at a huge page.
 constexpr int64_t kBlockAlignment = 64;
-// From here on a block is large.
+// Blocks of at least this size are large.
 constexpr int64_t kLargeBlockBytes = int64_t{4} << 20;
 
 enum class BlockContent {
@@ -30,8 +30,8 @@ enum class BlockContent {
   kZeros,  // costs a pass over the memory, unless the system gives fresh pages, which are zero
 };
 
-// For owners that keep address and size themselves; others take a PageBuffer. `bytes` of memory, or null if there is
-// not so much or `bytes` is negative; an address also for 0 bytes. Thread-safe.
+// For owners that keep address and size themselves; other code uses PageBuffer. Returns `bytes` of memory, or null if
+// `bytes` is negative or there is not enough memory; an address also for 0 bytes. Thread-safe.
 void* AllocateBlock(int64_t bytes, BlockContent content = BlockContent::kUninitialized);
 // Frees a block that AllocateBlock returned for this number of bytes; null is allowed. Thread-safe.
 void FreeBlock(void* block, int64_t bytes);
@@ -45,7 +45,7 @@ int64_t PooledBlockLimit();
 // Gives all that wait back to the system.
 void ReleasePooledBlocks();
 
-// One block and its size. Move-only; moved from, it is empty.
+// One block and its size. Move-only; empty after it was moved from.
 class PageBuffer {
  public:
   // RESOURCE_EXHAUSTED if there is not so much memory, INVALID_ARGUMENT for negative sizes.

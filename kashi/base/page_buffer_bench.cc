@@ -1,5 +1,5 @@
-// What the first write of an array costs (`bytes_per_second`, those written): into pages that are there, and into
-// memory that is fresh each time. The argument is MiB.
+// The cost of the first write of an array (`bytes_per_second` counts written bytes): into existing pages, and into
+// memory that is new each time. The argument is MiB.
 #include <cstdlib>
 #include <cstring>
 
@@ -54,7 +54,7 @@ void BM_FreshHugePages(benchmark::State& state, Writer writer) {
     ReleasePooledBlocks();
   });
 }
-// As the process's allocator has it.
+// Memory from the process's allocator.
 void BM_Malloc(benchmark::State& state, Writer writer) {
   Measure(
       state, writer,

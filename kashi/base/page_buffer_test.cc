@@ -65,7 +65,7 @@ TEST_F(PageBufferTest, SizesThatNoMachineHasAreErrors) {
   EXPECT_EQ(AllocateBlock(-1), nullptr);
   EXPECT_EQ(AllocateBlock(INT64_MAX, BlockContent::kZeros), nullptr);
   FreeBlock(nullptr, INT64_MAX);
-  if (!has_pool()) return;  // a sanitizer's allocator dies of what follows
+  if (!has_pool()) return;  // a sanitizer's allocator fails in the lines below
   EXPECT_TRUE(absl::IsResourceExhausted(PageBuffer::Make(INT64_MAX / 2).status()));
   EXPECT_TRUE(absl::IsResourceExhausted(PageBuffer::Make(int64_t{1} << 55).status()));
 }

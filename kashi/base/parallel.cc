@@ -89,8 +89,8 @@ class alignas(64) Share {
   std::atomic<uint64_t> ends_{0};
 };
 
-// Each thread has a share of the ranges that follow one another, the same in every loop of the same length: what it
-// finds in its caches then is what it worked on before. Threads that are done help the others, from the far ends of
+// Each thread has a share of neighbouring ranges, the same in every loop of the same length, so that its caches still
+// hold the data it worked on before. Threads that are done help the others, from the far ends of
 // their shares.
 struct Job {
   Job(int64_t n, int64_t range, int threads, Body body)

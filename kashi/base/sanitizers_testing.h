@@ -1,4 +1,4 @@
-// Which share of its cases a long test runs.
+// The share of its cases that a long test runs.
 #ifndef KASHI_BASE_SANITIZERS_TESTING_H_
 #define KASHI_BASE_SANITIZERS_TESTING_H_
 

@@ -21,7 +21,7 @@ std::string HumanBytes(int64_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);
   int unit = 0;
-  // 1023.5 would print as 1024 of this unit, so it is 1 of the next.
+  // 1023.5 would print as 1024 of this unit, so it becomes 1 of the next unit.
   while (std::fabs(value) >= 1023.5) {
     value /= 1024;
     ++unit;
@@ -63,7 +63,7 @@ size_t Utf8SequenceLength(absl::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // No longer form than needed, no surrogates, nothing beyond U+10FFFF.
+  // Rejects forms longer than needed, surrogates, and code points beyond U+10FFFF.
   const unsigned second = byte(1);
   if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
   if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;

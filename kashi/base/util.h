@@ -135,7 +135,7 @@ constexpr std::pair<T, T> FloorDivMod(T dividend, T divisor) {
 }
 
 // The digits of n in a number system where position i counts bounds[i], most significant first: 7 in {2,3,4} is
-// {0,1,3}. What does not fit stays in the first digit. Dies if a bound is not positive.
+// {0,1,3}. A larger number leaves its rest in the first digit. Dies if a bound is not positive.
 template <typename Container = std::vector<int64_t>>
 Container ToMixedRadix(int64_t n, absl::Span<const int64_t> bounds) {
   Container digits(bounds.begin(), bounds.end());
@@ -159,7 +159,7 @@ template <typename T>
 constexpr T KeepLowerBits(T value, int width) {
   return static_cast<T>(value & LsbMask<T>(width));
 }
-// How many leading bits equal the sign bit, itself included: 32 for int32_t 0 and -1, 1 for the extremes.
+// The number of leading bits that equal the sign bit, including it: 32 for int32_t 0 and -1, 1 for the extremes.
 template <typename T>
 constexpr int CountLeadingSignBits(T value) {
   static_assert(std::is_integral_v<T> && std::is_signed_v<T>);

@@ -10,8 +10,8 @@
 //   …
 //   KASHI_RETURN_IF_ERROR(meter.Check());               // after the last piece, before a result is given out
 //
-// A meter that was over once stays over, even if the flag is reset or no thread passes the error on. So the last check
-// has an error if any check before it had one: a result that is given out after it is complete.
+// A meter whose limit was exceeded once stays so, even if the flag is reset or no thread passes the error on. So the
+// last check has an error if any check before it had one: a result is only given out if it is complete.
 //
 // A unit of work is about one operation on one element; the caller defines it. All functions are thread-safe. A check
 // costs some nanoseconds: check once per few thousand operations.
@@ -31,7 +31,7 @@
 
 namespace kashi {
 
-// For sums and products of work, none of it negative: what does not fit stays at INT64_MAX.
+// For sums and products of work, none of it negative: larger results stay at INT64_MAX.
 constexpr int64_t SaturatingAdd(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(INT64_MAX); }
 constexpr int64_t SaturatingMultiply(int64_t a, int64_t b) { return CheckedMultiply(a, b).value_or(INT64_MAX); }
 
@@ -39,9 +39,9 @@ struct WorkLimits {
   int64_t max_work = 0;  // 0: any
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const std::atomic<bool>* cancelled = nullptr;  // set to interrupt; must outlive the meter
-  // Asked at each check: true interrupts. Any thread calls it, several at once. Null: nobody is asked.
+  // Called at each check: true interrupts. Several threads may call it at once. Null: never called.
   std::function<bool()> is_cancelled = nullptr;
-  // When the time until the deadline began: errors say how long it was.
+  // The start of the time until the deadline: errors tell how long that time was.
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -75,7 +75,7 @@ class WorkMeter {
   enum class Ending : char { kNone, kEnded, kCancelled, kDeadline };
 
   bool IsPastDeadline() const;
-  // Keeps why the work ends: the first reason stays. True.
+  // Stores the reason why the work ends; the first reason stays. Returns true.
   bool EndBecause(Ending reason) const {
     Ending none = Ending::kNone;
     end_.compare_exchange_strong(none, reason, std::memory_order_relaxed);
@@ -88,18 +88,18 @@ class WorkMeter {
   mutable std::atomic<Ending> end_{Ending::kNone};
 };
 
-// What long loops ask now and then, where they know of no meter: an error ends them, and they return it, because what
-// they have made by then is of no use. Cheap. Any thread may call it, several at once.
+// A check that long loops without a meter call now and then: an error ends the loop, which returns it, because the
+// results so far are of no use. Cheap. Any thread may call it, several at once.
 using StopFunction = absl::FunctionRef<absl::Status()>;
 inline absl::Status NeverStopped() { return absl::OkStatus(); }
 
-// Which limit an error is about, kept with it as a payload: so that code that knows how the limit was given can name
-// the option.
+// The limit that an error is about, stored as a payload of the error: code that knows how the limit was given can then
+// name the option.
 enum class LimitKind { kNone, kWork, kTime, kIterations, kMemory };
 absl::Status WithLimitKind(absl::Status error, LimitKind kind);
 LimitKind LimitKindOf(const absl::Status& error);
 
-// The same error with other words.
+// Returns the error with another message.
 absl::Status WithMessage(const absl::Status& error, absl::string_view message);
 
 }  // namespace kashi

@@ -119,7 +119,7 @@ LayoutFigure::TileLevel MakeLevel(const Tile& tile_of_layout, int level, const F
   return tile;
 }
 
-// In T(1024)(128)(2,1) the last tile joins rows of the one before: the two outlines together would say neither.
+// In T(1024)(128)(2,1) the last tile joins rows of the tile before: both outlines together would show neither.
 void HideIfCrossed(size_t level, std::vector<LayoutFigure::TileLevel>* levels) {
   LayoutFigure::TileLevel& tile = (*levels)[level];
   for (size_t i = level + 1; i < (*levels).size(); ++i) {
@@ -132,7 +132,7 @@ void HideIfCrossed(size_t level, std::vector<LayoutFigure::TileLevel>* levels) {
 
 // ---- Labels of lines
 
-// A line's label is what its elements have in common. All visible cells are asked, so a label is never a guess; lines
+// The label of a line is the index part that all its elements share. It is computed from all visible cells; lines
 // of padding have none.
 class CommonIndex {
  public:
@@ -315,7 +315,7 @@ class FigureBuilder {
   }
 
   int RowsOfAPage() const { return plane_.HasSlices() ? 10 : 16; }
-  // By the width of the largest position, as the SVG draws it. Two slices may stand side by side.
+  // Depends on the width of the largest position, as the SVG draws it. Two slices may stand side by side.
   int ColumnsOfAPage() const {
     const auto digits = static_cast<int>(absl::StrCat(map_.padded_element_count() - 1).size());
     const int width = 84 * digits + 140;

@@ -48,8 +48,8 @@ static_assert(kMaxFigureLines * kMaxFigureLines <= kMaxFigureCells);
 // More tiles than any compiler has written; longer lists are refused.
 inline constexpr int kMaxFigureTiles = 16;
 
-// How many rows, columns and slices are shown before a figure is cut; values outside [1, kMaxFigureLines] are brought
-// into it. kMaxFigureCells bounds the slices further.
+// The number of rows, columns and slices that are shown before a figure is cut; values outside [1, kMaxFigureLines] are
+// clamped to it. kMaxFigureCells bounds the slices further.
 struct LayoutFigureOptions {
   // 0: as many as look well on a page, by the size of a slice and the width of the largest position; and a few more, so
   // as not to cut a group of cells in two.
@@ -101,7 +101,7 @@ struct LayoutFigure {
     std::string text;  // "(2,4)"
     int64_t rows = 1;
     int64_t columns = 1;
-    bool is_outlined = false;  // false if it is no rectangle, or a single cell
+    bool is_outlined = false;  // false if it is not a rectangle, or a single cell
     std::string description;
   };
 
@@ -127,7 +127,7 @@ struct LayoutFigure {
 // Errors: those of IndexMap::Make; INVALID_ARGUMENT for a tuple (draw its parts); UNIMPLEMENTED above kMaxFigureTiles.
 absl::StatusOr<LayoutFigure> MakeLayoutFigure(const Shape& shape, const LayoutFigureOptions& options = {});
 
-// What cells show.
+// The contents of cells.
 enum class CellText { kPhysical, kLogical };
 std::string ToString(const LayoutFigure::Cell& cell, CellText text);
 
@@ -135,7 +135,7 @@ struct SvgOptions {
   CellText cell_text = CellText::kPhysical;
   bool show_path = true;
   bool show_title = true;   // the shape, its summary and its axes above the figure
-  bool show_legend = true;  // what the marks mean, below it
+  bool show_legend = true;  // the meaning of the marks, below the figure
   bool dark = false;        // for a dark page
   // Slices stand side by side up to this width.
   int max_width = 1100;

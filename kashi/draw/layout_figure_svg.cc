@@ -108,7 +108,7 @@ class LevelStrokes {
     }
   }
 
-  // As borders name them.
+  // The outlined levels, with the numbers that borders use.
   const std::vector<int>& outlined() const { return outlined_; }
   const Stroke& Of(int border) const {
     const auto at = std::find(outlined_.begin(), outlined_.end(), border) - outlined_.begin();
@@ -161,7 +161,7 @@ std::vector<Place> WayBetween(const PanelMeasures& measures, Point origin, std::
   return {begin, {begin.x, y}, {x, y}, {x, end.y}, end};
 }
 
-// Moves `end` towards `other` until it is out of the number that is written around it.
+// Moves `end` towards `other` until it is outside of the number drawn around it.
 void LeaveNumber(Place* end, const Place& other, int text_width) {
   constexpr double kHalfHeight = 9;
   const double dx = std::abs(other.x - end->x);

@@ -54,7 +54,7 @@ struct Box {
   double left, top, right, bottom;
 };
 
-// Where the numbers of an SVG figure stand: narrower than any font draws them.
+// The boxes of the numbers in an SVG figure, narrower than any font draws them.
 std::vector<Box> NumberBoxes(const std::string& svg) {
   std::vector<Box> boxes;
   const std::regex number("<text x=\"(\\d+)\" y=\"(\\d+)\">([^<]*)</text>");

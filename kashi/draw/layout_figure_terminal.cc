@@ -22,7 +22,7 @@ namespace {
 using Cell = LayoutFigure::Cell;
 using Line = LayoutFigure::Line;
 
-// How a border is drawn: the frame and the coarsest tiles heavy, finer tiles light.
+// The weight of a border: the frame and the coarsest tiles are heavy, finer tiles light.
 enum Weight { kNoLine = 0, kLightLine = 1, kHeavyLine = 2 };
 
 // A piece of a border by the weight of its four arms: [up][down][left * 3 + right].
@@ -162,7 +162,7 @@ class TerminalRenderer {
   }
   Weight FrameWeight() const { return is_tiled() ? kHeavyLine : kLightLine; }
 
-  // Of the border before line i of n; i == n: behind the last.
+  // The weight of the border before line i of n; i == n: behind the last.
   template <typename GetLine>
   Weight BorderAt(size_t i, size_t n, GetLine get_line) const {
     if (i == 0 || i == n) return FrameWeight();
@@ -258,7 +258,7 @@ class TerminalRenderer {
     AddText(line);
   }
 
-  // `cells` are those of the row; null for a row of ellipses.
+  // `cells` are the cells of the row; null for a row of ellipses.
   void AddRow(const Line& row, const Cell* cells) {
     std::string line = Paint(PadLeft(row.label, label_width_), "2") + " ";
     for (size_t i = 0; i <= shown_.size(); ++i) {

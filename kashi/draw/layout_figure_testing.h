@@ -1,4 +1,4 @@
-// What the tests of figures share.
+// Helpers that the tests of figures share.
 #ifndef KASHI_DRAW_LAYOUT_FIGURE_TESTING_H_
 #define KASHI_DRAW_LAYOUT_FIGURE_TESTING_H_
 
@@ -25,7 +25,7 @@ inline LayoutFigure Figure(absl::string_view shape, const LayoutFigureOptions& o
   return figure.ok() ? *std::move(figure) : LayoutFigure();
 }
 
-// What an XML parser would refuse first: tags that do not nest, bare `<` and `&`, attributes without quotes.
+// Checks for the errors that an XML parser finds first: tags that do not nest, bare `<` and `&`, unquoted attributes.
 inline void ExpectWellFormed(const std::string& xml) {
   std::vector<std::string> open;
   for (size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {

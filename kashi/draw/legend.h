@@ -35,7 +35,7 @@ inline std::vector<std::string> AxisLegend(const LayoutFigure& figure) {
   return lines;
 }
 
-// Such a slice has no label.
+// True for a slice of padding only; such a slice has no label.
 inline bool IsPadding(const LayoutFigure::Slice& slice) {
   for (const LayoutFigure::Cell& cell : slice.cells) {
     if (cell.is_element) return false;

@@ -108,7 +108,7 @@ void PictureGeometry::Split(absl::Span<const int> tail, const Tile& tile, int le
   order_.insert(order_.end(), inner_ids.begin(), inner_ids.end());
 }
 
-// Also brings the axes into physical order: that of their last digits, so that columns end with neighbours in memory.
+// Also sorts the axes into physical order, by their last digits, so that columns end with neighbours in memory.
 void PictureGeometry::RemoveEmptyAxes() {
   std::vector<Axis> sorted;
   for (const int id : order_) {

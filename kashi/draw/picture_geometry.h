@@ -38,22 +38,22 @@ class PictureGeometry {
   // Digits in physical order: ids and bounds.
   DimensionVector PhysicalDimensions() const;
 
-  // A sequence of digits, and what it spells.
+  // The number of positions of a sequence of digits.
   int64_t Positions(absl::Span<const int> digits) const;
-  // What a position on `digits` adds to the position in memory.
+  // The distance that a position on `digits` adds to the position in memory.
   int64_t PhysicalPart(absl::Span<const int> digits, int64_t position) const;
   // The position on `digits` of a position in memory.
   int64_t PositionOf(absl::Span<const int> digits, int64_t physical) const;
   // The number of the tile of the first level, among all of them in memory order.
   int64_t TileOf(int64_t physical) const;
 
-  // How many neighbouring positions on `digits` a tile of this level (0: the first) takes; 0 if they are no neighbours.
+  // The number of neighbouring positions on `digits` in a tile of this level (0: the first); 0 if none are neighbours.
   int64_t TileExtent(absl::Span<const int> digits, int level) const;
   // A later tile's `*` has merged a part of this level's tiles with something else.
   bool IsBroken(int level) const { return (broken_levels_ >> level & 1) != 0; }
 
-  // For one axis alone: how many of its digits, counted from the end, are a row when the axis is wrapped; 0: it cannot
-  // be.
+  // For one axis alone: the number of its digits, counted from the end, that form a row when the axis is wrapped; 0 if
+  // it cannot be wrapped.
   int WrappedColumnDigits() const;
 
  private:
@@ -65,7 +65,7 @@ class PictureGeometry {
     bool in_row = false;  // see WrappedColumnDigits
   };
   void AddMissingDimensions(size_t tile_rank);
-  // Merges the digits before a tile's non-`*` entries; returns what is left of the `tile_rank` last ones.
+  // Merges the digits before a tile's non-`*` entries; returns the rest of the last `tile_rank` digits.
   std::vector<int> Combine(const Tile& tile, int level);
   int Merge(int major, int minor, int level);
   void Split(absl::Span<const int> tail, const Tile& tile, int level);

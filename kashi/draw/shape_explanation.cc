@@ -155,16 +155,16 @@ DimensionVector MergeCombined(const Tile& tile, std::vector<ExplainedAxis>* axes
   return entries;
 }
 
-// "y: 1000 -> 125 x 8"; what a tile of 1 leaves as it is goes without saying.
+// "y: 1000 -> 125 x 8"; a dimension that a tile of 1 does not change is left out.
 std::string SplitText(const ExplainedAxis& axis, int64_t entry) {
   const int64_t tiles = CeilOfRatio(axis.size, entry);
   std::string text = absl::StrCat(axis.name, " ", axis.size, " -> ", tiles, " x ", entry);
-  // Not tiles * entry - size: beside a dimension of size 0 that product may be anything.
+  // Not tiles * entry - size: for a dimension of size 0 that product could be anything.
   if (axis.size % entry != 0) absl::StrAppend(&text, " (", entry - axis.size % entry, " of padding)");
   return text;
 }
 
-// Applies one tile to the axes and says what it did to each.
+// Applies one tile to the axes and returns a text about its effect on each.
 std::string ApplyTile(const Tile& tile, std::vector<ExplainedAxis>* axes) {
   const DimensionVector entries = MergeCombined(tile, axes);
   const size_t head = axes->size() - entries.size();

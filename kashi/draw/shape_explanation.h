@@ -17,8 +17,8 @@
 
 namespace kashi {
 
-// Any shape: of a tuple, a table of its leaves. A shape that no memory can hold is explained as far as it goes, and the
-// explanation says why it ends. Cheaper layouts are those that `target` would choose, if it is given.
+// Explains any shape: of a tuple, with a table of its leaves. A shape that no memory can hold is explained in part,
+// with the reason why it ends there. Cheaper layouts are those that `target` would choose, if it is given.
 std::string ExplainShape(const Shape& shape, std::optional<TpuGeneration> target = std::nullopt);
 
 }  // namespace kashi

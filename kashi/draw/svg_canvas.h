@@ -21,7 +21,7 @@ std::string Escape(absl::string_view text);
 inline int MonoWidth(size_t characters, int size) { return static_cast<int>(characters) * size * 61 / 100 + 1; }
 inline int SansWidth(absl::string_view text, int size) { return static_cast<int>(text.size()) * size * 60 / 100 + 1; }
 
-// How the borders of one level look.
+// The look of the borders of one level.
 struct Stroke {
   absl::string_view color;
   absl::string_view width;
@@ -63,7 +63,7 @@ class SvgCanvas {
 
   const Palette& palette() const { return palette_; }
   const std::string& body() const { return body_; }
-  // Of everything so far.
+  // The right end of everything drawn so far.
   int right() const { return right_; }
 
   void AddText(Point at, absl::string_view text, const TextStyle& style);

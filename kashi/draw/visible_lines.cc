@@ -26,7 +26,7 @@ std::vector<Window> ChooseWindows(const Extent& extent, int64_t budget) {
   const int64_t reach = budget >= 14 ? 2 : 1;
   std::vector<Window> windows = {{extent.positions - reach, extent.positions}};
   int64_t used = reach;
-  // The tile border is what a figure is about; the edge of the padding comes second.
+  // The tile border is the main point of a figure; the edge of the padding comes second.
   if (budget >= kLeastForTileBorder && extent.tile > budget - used - reach && extent.tile < extent.positions) {
     windows.push_back({extent.tile - reach, extent.tile + reach});
     used += 2 * reach;
@@ -68,7 +68,7 @@ std::vector<Line> MakeLines(const Extent& extent, const Budget& budget) {
     line.position = begin;
     line.count = count;
   };
-  // To leave out two of ten is silly.
+  // Leaving out two of ten would not be worth it.
   const int64_t enough = budget.is_exact ? budget.lines : budget.lines + budget.lines / 4;
   const int64_t wanted = extent.positions <= enough ? extent.positions : budget.lines;
   int64_t next = 0;

@@ -16,7 +16,7 @@ struct Extent {
   int64_t edge = 0;   // behind the last element
 };
 
-// How many positions to show: at most `lines`, or some more where the figure is nicer so.
+// The number of positions to show: at most `lines`, or some more where the figure is better with them.
 struct Budget {
   int64_t lines;
   bool is_exact;

@@ -32,8 +32,8 @@ int64_t ProductOf(absl::Span<const ConvolutionAxis> axes, int64_t ConvolutionAxi
   return product;
 }
 
-// s * stride + w * window_dilation is symmetric in s and w. So the places of the window that meet the image at s are
-// what MeetingOf finds for the s-th element of a window that moves over the window.
+// s * stride + w * window_dilation is symmetric in s and w. So the window places that meet the image at s are those
+// that MeetingOf finds for the s-th element of a window that moves over the window.
 Meeting PlacesOfWindow(ConvolutionAxis axis, int64_t s) {
   std::swap(axis.stride, axis.window_dilation);
   std::swap(axis.out_size, axis.window_size);

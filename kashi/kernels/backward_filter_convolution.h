@@ -23,7 +23,7 @@ namespace kashi::internal {
 
 struct BackwardFilterConvolution {
   std::vector<ConvolutionAxis> axes;  // spatial ones, slowest first; strides are not used
-  int64_t inputs;                     // i: what is summed over besides the window
+  int64_t inputs;                     // i: a dimension that is summed up, besides the window
   int64_t rows;                       // n
   int64_t outputs;                    // o
 

@@ -23,7 +23,7 @@ WideInteger Inverse(WideInteger a, WideInteger m) {
 
 Meeting MeetingOf(const ConvolutionAxis& axis, int64_t w, PlaceRange out) {
   // Position p = s * stride + shift, in the dilated lhs, must be in [0, (lhs_size - 1) * base_dilation] and a
-  // multiple of base_dilation; so shift must be a multiple of the divisor, and s be what `first` is modulo `step`.
+  // multiple of base_dilation; so shift must be a multiple of the divisor, and s must equal `first` modulo `step`.
   Meeting meeting{w, 1, 0, 1, 0, 1, 0};
   const WideInteger shift = WideInteger{w} * axis.window_dilation - axis.padding_low;
   const int64_t divisor = GreatestCommonDivisor(axis.stride, axis.base_dilation);

@@ -6,7 +6,7 @@
 
 namespace kashi::internal {
 
-// Window attributes may be any numbers; what is made of them fits 64 bits only once it is known to lie in an array.
+// Window attributes may be any numbers; results computed from them fit 64 bits only if they lie in an array.
 using WideInteger = __int128;
 inline WideInteger FloorDivide(WideInteger a, WideInteger b) { return a / b - (a % b < 0 ? 1 : 0); }
 inline WideInteger CeilDivide(WideInteger a, WideInteger b) { return -FloorDivide(-a, b); }

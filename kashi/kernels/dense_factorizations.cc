@@ -27,7 +27,7 @@ double SquareOf(T x) {
 // Makes v from the elements at and below a(j, j), leaves the element of R at a(j, j), and returns tau.
 template <typename T>
 T MakeReflector(Matrix<T> a, int64_t j) {
-  double norm = 0;  // of what is below; hypot neither overflows nor loses small ones
+  double norm = 0;  // of the elements below; hypot neither overflows nor loses small ones
   for (int64_t i = j + 1; i < a.rows; ++i) norm = std::hypot(norm, std::abs(a.at(i, j)));
   const T alpha = a.at(j, j);
   if (norm == 0 && std::imag(alpha) == 0) return T(0);

@@ -1,5 +1,5 @@
-// Factorizations of one dense matrix in memory, for double and complex128. kashi/evaluator/factorizations.h says what
-// they compute.
+// Factorizations of one dense matrix in memory, for double and complex128. kashi/evaluator/factorizations.h defines the
+// results.
 #ifndef KASHI_KERNELS_DENSE_FACTORIZATIONS_H_
 #define KASHI_KERNELS_DENSE_FACTORIZATIONS_H_
 

@@ -15,7 +15,7 @@
 namespace kashi::internal {
 namespace {
 
-constexpr int64_t kPortion = 256;  // elements: what is widened stays in the first cache
+constexpr int64_t kPortion = 256;  // elements: the widened elements stay in the first cache
 constexpr int64_t kMaxElementBytes = 16;
 struct alignas(64) Portion {
   char bytes[kPortion * kMaxElementBytes];
@@ -29,7 +29,7 @@ char* Advance(void* data, PrimitiveType type, int64_t elements) {
 }
 
 void CopyBytes(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n) {
-  // They may be the same memory.
+  // Input and output may be the same memory.
   std::memmove(output, inputs[0], static_cast<size_t>(n * primitive_util::ByteWidth(kernel.output_type)));
 }
 

@@ -1,6 +1,6 @@
 // compare (docs/spec/hlo-ops.md 1.3), and select, which works on bytes (1.4).
 //
-// In the total order of floating-point numbers, what is compared are integers that grow as the numbers do: the keys of
+// In the total order of floating-point numbers, the loops compare integers that grow as the numbers do: the keys of
 // comparison_util.h. -NaN < -inf < … < -0 < 0 < … < inf < NaN.
 #include <algorithm>
 #include <array>

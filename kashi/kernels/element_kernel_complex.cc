@@ -1,5 +1,5 @@
 // Complex numbers in c64 and c128 (docs/spec/hlo-ops.md 1.1, 1.2). Functions of c64 are computed in c128 and rounded
-// once; products and sums are not. What C++ has for them, and where it has none:
+// once; products and sums are not. The functions of C++ are used; for those that it lacks:
 //
 //   expm1(x+iy) = (expm1(x) cos(y) - 2 sin(y/2)^2) + i exp(x) sin(y)       no 1 is subtracted from a number near 1
 //   log1p(x+iy) = log1p(x (2+x) + y^2) / 2 + i atan2(y, 1+x)               |1+z|^2 - 1 = x (2+x) + y^2
@@ -15,7 +15,7 @@
 namespace kashi::internal {
 namespace {
 
-// The plain formula. C's product, and so that of std::complex, turns some NaNs into infinities; XLA's does not.
+// The plain formula. C's product, like that of std::complex, turns some NaNs into infinities; XLA's does not.
 template <typename T>
 T Multiply(T x, T y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
@@ -46,7 +46,7 @@ T Expm1(T z) {
   return {std::expm1(x) * std::cos(y) - 2 * half_sine * half_sine, std::exp(x) * std::sin(y)};
 }
 
-// By the magnitude 2^x and the angle y log(2); by C's exp where that would lose infinities.
+// Computed from the magnitude 2^x and the angle y log(2); by C's exp where that would lose infinities.
 template <typename T>
 T Exp2(T z) {
   constexpr double kLogOf2 = 0.6931471805599453;
@@ -61,7 +61,7 @@ T Log2(T z) {
   return std::log(z) / kLogOf2;
 }
 
-// In a wider type: the terms cancel where |1+z| is near 1, and overflow where z is large.
+// Computed in a wider type: the terms cancel where |1+z| is near 1, and overflow where z is large.
 template <typename T>
 T Log1p(T z) {
   using Part = typename T::value_type;

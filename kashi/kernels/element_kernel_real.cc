@@ -1,7 +1,7 @@
 // Real numbers in f32 and f64 (docs/spec/hlo-ops.md 1.1, 1.2, 1.4, 1.5). Narrower types come here as f32.
 //
-// As IEEE 754 has it, without flushing denormal numbers; where XLA's evaluator and its compiled code differ, the
-// evaluator.
+// Results follow IEEE 754, without flushing denormal numbers; where XLA's evaluator and its compiled code differ, they
+// follow the evaluator.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -80,8 +80,8 @@ T Minimum(T x, T y) {
   return FromBits<T>(Pick((x < y) | (x != x), a, Pick(x == y, a | b, b)));
 }
 
-// ---- Where the C library's functions of float are off by 2 units in the last place and more, those of double are
-// rounded to float.
+// ---- Functions that the C library computes in float with errors of 2 units in the last place and more: computed in
+// double and rounded to float.
 template <typename T, typename Function>
 T ComputeInDouble(T x, Function f) {
   return static_cast<T>(f(static_cast<double>(x)));

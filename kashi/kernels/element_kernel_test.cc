@@ -85,7 +85,7 @@ TEST(ElementKernelTest, EncodesAsTheNumberClasses) {
   ExpectEncodesAsTheClass<float4_e2m1fn>(floats);
 }
 
-// As both of XLA's engines do: through f32, unless the type has at most 8 bits.
+// Rounds as both of XLA's engines do: through f32, unless the type has at most 8 bits.
 TEST(ElementKernelTest, RoundsAsXla) {
   EXPECT_EQ(RunKernel<bfloat16>(FindConvertKernel(F64, BF16), std::vector<double>{1 + 0x1p-8 + 0x1p-40})[0],
             bfloat16(1.0f));
@@ -153,7 +153,7 @@ TEST(ElementKernelTest, ConvertsFromAndToPred) {
               testing::ElementsAre(false, true));
 }
 
-// ---- Integers, exhaustively where they are small, against the same in int.
+// ---- Integers, all values of small types, compared with the operation in int.
 
 // The formulas as one would write them for whole numbers; `width` bits are kept.
 int64_t Reference(HloOpcode opcode, int64_t x, int64_t y, int width, bool is_signed) {

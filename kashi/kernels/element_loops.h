@@ -129,8 +129,8 @@ struct ElementLoop {
   PrimitiveType output = PRIMITIVE_TYPE_INVALID;
 };
 
-// By class of the type that is computed in, in element_kernel_{integer,real,complex}.cc. `type` is the type of the
-// arrays; those that are not of the class have no loops.
+// Loops by the class of the computation type, in element_kernel_{integer,real,complex}.cc. `type` is the type of the
+// arrays; types outside of the class have no loops.
 ElementLoop IntegerUnaryLoop(HloOpcode opcode, PrimitiveType type);
 ElementLoop IntegerBinaryLoop(HloOpcode opcode, PrimitiveType type);
 ElementLoop IntegerClampLoop(PrimitiveType type);
@@ -143,9 +143,9 @@ ElementLoop ReducePrecisionLoop(PrimitiveType type);
 // Its second input is the random bits, as u32 (u64 if the first input is f64). Reads the kernel's own input types.
 ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result);
 
-// One loop from `from` to `to` (element_kernel_convert.cc); null if there is none, or nothing to do. There is one
-//   between f32 f64, and from them to and from f16 bf16 f8… f4… : nearest, even (f64 to f16 and bf16 through f32, as in
-//     XLA)
+// A loop from `from` to `to` (element_kernel_convert.cc); null if there is none, or nothing to do. Loops exist
+//   between f32 f64, and from them to and from f16 bf16 f8… f4… :
+//     nearest, even (f64 to f16 and bf16 through f32, as in XLA)
 //   from s8 … u64 to each other, to f32 and f64, and from f32 and f64 to them and to s1 … u4: the rules of convert
 //   between s1 … u4 and s8 or u8: extension of the source's signedness, the low bits
 //   from all of these but the narrow ones to pred, from complex numbers to their real part, and back
@@ -174,8 +174,8 @@ absl::StatusOr<PrimitiveType> CommonType(HloOpcode opcode, absl::Span<const Prim
 // ElementKernel::function of kernels that widen or narrow.
 void RunInPortions(const ElementKernel& kernel, const void* const* inputs, void* output, int64_t n);
 
-// A kernel from a loop that computes on `computed` types (null: that copies the bytes of one input): adds what widens
-// and narrows. The types must be such that ConvertLoop or nothing gets from one to the other.
+// A kernel from a loop that computes on `computed` types (null: it copies the bytes of one input), with conversions
+// before and after it. ConvertLoop must be able to convert between the types, unless they are the same.
 ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const PrimitiveType> inputs,
                                 absl::Span<const PrimitiveType> computed_inputs, PrimitiveType computed_output,
                                 PrimitiveType output);

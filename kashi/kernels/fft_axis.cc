@@ -12,7 +12,7 @@
 namespace kashi::internal {
 namespace {
 
-// S: the numbers of the array; T: those of the row. The next two are for odd lengths.
+// S: the number type of the array; T: that of the row. The next two are for odd lengths.
 template <typename S, typename T>
 void ComplexFromReal(const S* from, int64_t n, T* row) {
   for (int64_t j = 0; j < n; ++j) {

@@ -38,8 +38,8 @@ class FftAxis {
   const FftAxisShape& shape() const { return shape_; }
   // Elements of T that TransformAll needs.
   int64_t scratch() const;
-  // From `from` to `to`: other memory, or the same if both have complex numbers of one type. The storages say whether
-  // the numbers are float or double. Inverse transforms are divided by the length. Ends early with the error of
+  // Transforms `from` to `to`: other memory, or the same if both have complex numbers of one type. The storages tell
+  // whether the numbers are float or double. Inverse transforms are divided by the length. Ends early with the error of
   // check_stopped.
   [[nodiscard]] absl::Status TransformAll(const void* from, const FftStorage<T>& from_storage, void* to,
                                           const FftStorage<T>& to_storage, bool is_inverse, StopFunction check_stopped,

@@ -78,7 +78,7 @@ std::vector<S> RunFftCase(const FftCase& c, const std::vector<S>& x) {
   return y;
 }
 
-// T: the type in which it is computed, S: that of the array. The error is a part of the norm of the line.
+// T: the type of the computation, S: the type of the array. The error is relative to the norm of the line.
 template <typename T, typename S>
 void ExpectByDefinition(const FftCase& c, double tolerance) {
   SCOPED_TRACE(absl::StrCat(c.outer, "x", c.n, "x", c.inner, " numbers ", static_cast<int>(c.numbers),

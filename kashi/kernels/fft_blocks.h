@@ -27,7 +27,7 @@ class FftBlocks {
   int64_t length() const { return length_; }
   // Elements of T in the blocks of one transform.
   int64_t numbers() const { return 2 * FindFftKernels<T>().lanes * length_; }
-  // In place; then block order()[k] has frequency k.
+  // Transforms in place; afterwards block order()[k] has frequency k.
   void Transform(T* blocks) const;
   // Beyond the length, up to the next multiple of W, every number is in its own place.
   const int32_t* order() const { return order_.data(); }

@@ -9,7 +9,7 @@
 
 namespace kashi::internal {
 
-// Every prime up to here is a radix.
+// Every prime up to this one is a radix.
 constexpr int kLargestFftRadix = 61;
 
 // One stage of a transform of blocks, in place. Of each group of m * radix blocks,

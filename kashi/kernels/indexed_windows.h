@@ -85,7 +85,7 @@ class IndexedWindows {
   // A dimension that numbers windows: strides on either side, and among the indices.
   struct Counter {
     int64_t size;
-    int64_t period;  // windows for which it stays the same: the product of the sizes of the later ones
+    int64_t period;  // number of windows for which it stays the same: the product of the later sizes
     int64_t batch_stride;
     int64_t index_stride;
   };

@@ -19,7 +19,7 @@ namespace kashi::internal {
 // fails, or with that of check_stopped.
 absl::Status StoppableParallelFor(StopFunction check_stopped, bool parallel, int64_t n, int64_t grain,
                                   absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body);
-// In parallel, with bodies that do not fail.
+// Runs in parallel, with bodies that do not fail.
 absl::Status StoppableParallelFor(StopFunction check_stopped, int64_t n, int64_t grain,
                                   absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body);
 

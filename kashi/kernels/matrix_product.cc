@@ -50,7 +50,7 @@ struct Product {
   bool add;
   const KernelTable<T>& kernels;
   StopFunction check_stopped;
-  const T* packed_rhs = nullptr;  // what PackRhs wrote; then rhs has no data
+  const T* packed_rhs = nullptr;  // the panels that PackRhs wrote; then rhs has no data
 
   const T* Lhs(int64_t b, int64_t i, int64_t p) const {
     return lhs.data + b * lhs.batch_stride + i * lhs.row_stride + p * lhs.column_stride;
@@ -396,7 +396,7 @@ void PackRhs(const MatrixProductSizes& sizes, const MatrixOperand<T>& rhs, T* pa
 template <typename T>
 absl::Status MatrixProductOfPacked(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const T* packed_rhs,
                                    const MatrixResult<T>& out, StopFunction check_stopped) {
-  // A rhs with rows, of which RunBlock knows what to do with many.
+  // A rhs without data, whose strides are those of rows: RunBlock then reads the packed panels.
   const MatrixOperand<T> rhs = {nullptr, 0, sizes.n, 1};
   return RunProduct<T>({sizes, lhs, rhs, out, false, FindKernels<T>(), check_stopped, packed_rhs});
 }

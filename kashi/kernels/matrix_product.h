@@ -64,7 +64,7 @@ template <typename T>
 //     status = MatrixProductOfPacked(sizes, lhs, packed, out);                       // as often as needed
 //   }
 //
-// The bytes are 0 where that gains nothing: if MatrixProduct reads rhs as it lies, or packs both operands as a whole.
+// The bytes are 0 if packing gains nothing: if MatrixProduct reads rhs as it lies, or packs both operands as a whole.
 // Only the strides of the operands count.
 template <typename T>
 int64_t PackedRhsBytes(const MatrixProductSizes& sizes, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs);

@@ -20,9 +20,9 @@ struct RegisterTile {
   int64_t rhs_row_stride;
   T* out;
   int64_t out_row_stride;
-  int64_t rows;     // of out that are wanted
+  int64_t rows;     // of out that are used
   int64_t columns;  // likewise; RunTile reads a whole panel of rhs nevertheless
-  bool add;         // to what is there
+  bool add;         // adds to the elements of out
 };
 
 template <typename T>
@@ -55,10 +55,10 @@ struct PackedKernels {
   int columns;                      // of a panel
   int tiles_down;                   // of a block of lhs that stays in L2
   int group;                        // elements in a word
-  int step;                         // words of k that are multiplied at once: those of packed operands are a multiple
+  int step;                         // words of k that are multiplied at once: packed operands have a multiple of it
   int depth;                        // words of k to multiply before the next tile, a multiple of `step`
   TileFunction<T> tiles[4];         // for up to 1, 2, 4 and `rows` rows
-  PackFunction pack_lhs, pack_rhs;  // operands whose elements are as the tiles take them
+  PackFunction pack_lhs, pack_rhs;  // for operands whose elements have the type that the tiles take
   void (*begin)();                  // a thread calls it before tiles, and end() after them; null: need not
   void (*end)();
 
@@ -86,13 +86,13 @@ const PackedKernels<float>* FindBf16Kernels();
 // Products of integers of 8 bits with sums in 32 bits that wrap. Null likewise.
 struct Int8Kernels {
   const PackedKernels<uint32_t>* packed;
-  bool lhs_is_unsigned;  // its elements are 0 to 255; others, and those of rhs, -128 to 127
+  bool lhs_is_unsigned;  // elements of lhs are 0 to 255; otherwise, and in rhs, -128 to 127
 };
 Int8Kernels FindInt8Kernels();
 // Products of integers of 16 bits with sums in 32 bits that wrap. Null likewise.
 const PackedKernels<uint32_t>* FindInt16Kernels();
 
-// Packs elements of `type` as the words of other elements, whose kernels it serves. Null: there is no such function.
+// Packs elements of `type` as the words of other elements, for the kernels of those. Null: there is no such function.
 PackFunction FindPackAsFloat(PrimitiveType type);  // BF16, for FindKernels<float>()
 PackFunction FindPackAsInt16(PrimitiveType type);  // S8, U8, S16, for FindInt16Kernels()
 

@@ -36,7 +36,7 @@ std::vector<T> RandomElements(int64_t count, std::mt19937_64& random) {
   return elements;
 }
 
-// How matrices [batch, rows, columns] may lie.
+// Ways in which matrices [batch, rows, columns] may lie.
 enum class Order { kRowMajor, kColumnMajor, kBatchMinor, kSharedByBatch };
 
 struct Strides {
@@ -68,7 +68,7 @@ std::ostream& operator<<(std::ostream& out, const ProductCase& c) {
              << static_cast<int>(c.lhs) << " rhs " << static_cast<int>(c.rhs) << " gap " << c.gap << " add " << c.add;
 }
 
-// Products of a packed rhs are those of rhs itself.
+// A packed rhs must give the same products as rhs itself.
 template <typename T>
 void CheckPacked(const ProductCase& c, const MatrixOperand<T>& lhs, const MatrixOperand<T>& rhs,
                  const std::vector<T>& expected, const Strides& strides) {
@@ -87,7 +87,7 @@ void CheckPacked(const ProductCase& c, const MatrixOperand<T>& lhs, const Matrix
   }
 }
 
-// The product against the three loops that define it, and what lies between rows against what was there.
+// Compares the product with the three loops that define it, and the bytes between rows with their old contents.
 template <typename T>
 void CheckCase(const ProductCase& c, std::mt19937_64& random) {
   const MatrixProductSizes& s = c.sizes;
@@ -137,7 +137,7 @@ TYPED_TEST(MatrixProductTest, AgreesWithThreeLoopsOnRandomSizes) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 60; ++i) {
     const auto size = [&random](int64_t limit) { return static_cast<int64_t>(1 + random() % limit); };
-    // One of three is large in turn: blocks, stretches of k, and panels then come in numbers.
+    // Each of three sizes is large in turn: then there are several blocks, stretches of k, or panels.
     ProductCase c{{size(3), size(i % 3 == 0 ? 500 : 30), size(i % 3 == 1 ? 900 : 30), size(i % 3 == 2 ? 2500 : 30)},
                   static_cast<Order>(random() % 4),
                   static_cast<Order>(random() % 4),

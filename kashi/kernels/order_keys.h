@@ -9,7 +9,7 @@
 
 namespace kashi::internal {
 
-// All but complex types.
+// True for all but complex types.
 bool HasOrderKeys(PrimitiveType type);
 
 // The number of low bits of a key that are used: 32 for types of up to 4 bytes, otherwise 64.

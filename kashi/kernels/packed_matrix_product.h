@@ -9,7 +9,7 @@
 //           for each tile in the block: multiply in registers
 //
 // A tile of out is loaded and stored once for `depth` words (PackedKernels), and its rows are often a multiple of the
-// page apart: with vectors that costs more than reading the panel from L2, so `depth` is four times what would fit L1.
+// page apart: with vectors that costs more than reading the panel from L2, so `depth` is four times that which fits L1.
 #ifndef KASHI_KERNELS_PACKED_MATRIX_PRODUCT_H_
 #define KASHI_KERNELS_PACKED_MATRIX_PRODUCT_H_
 
@@ -49,7 +49,7 @@ inline bool IsPackedAsAWhole(const MatrixProductSizes& sizes) {
          static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
 }
 
-// False, and nothing happens, if there is no memory for packed operands. An error is that of check_stopped(); the
+// Returns false, and does nothing, if there is no memory for packed operands. An error is that of check_stopped(); the
 // result is then unspecified. The order of additions in an element depends on k and the kernels only. T: float, double,
 // uint32_t, uint64_t.
 template <typename T>

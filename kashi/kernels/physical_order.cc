@@ -33,8 +33,8 @@ bool MergesDimensions(const Layout& layout) {
   });
 }
 
-// Whether each tile divides what the tiles before it cut into tiles. Entries of a tile that reach beyond those count
-// whole tiles, and divide anything.
+// Whether each tile divides the sizes within the tiles before it. Further entries of a tile that is longer than those
+// tiles count whole tiles, and divide anything.
 //
 //   T(8,128)(2,1): 2 divides 8, 1 divides 128        T(8,128)(3,1): 3 does not divide 8
 bool TilesDivide(const Layout& layout) {
@@ -57,8 +57,8 @@ bool TilesDivide(const Layout& layout) {
 //
 //   [8,256] T(1,128)    [16,128] T(8,128)    [256] T(128)    [1,100] … T(128)
 //
-// Leading entries of 1 do nothing; of the next dimension whole tiles are needed, unless there is only one row of them;
-// the others are as wide as the dimension.
+// Leading entries of 1 do nothing; the next dimension must have whole tiles, unless there is only one row of them;
+// the other entries are as wide as the dimension.
 bool IsTrivial(const Tile& tile, absl::Span<const int64_t> physical_sizes) {
   const size_t rank = tile.dimensions().size();
   if (rank > physical_sizes.size()) return false;

@@ -51,7 +51,7 @@ inline constexpr int kListRank = 0;
 template <typename T>
 inline constexpr int kListRank<std::initializer_list<T>> = 1 + kListRank<T>;
 
-// One size per level: the size of the first list of the level.
+// Appends one size per level: the size of the first list of the level.
 template <typename T>
 void AppendListSizes(std::initializer_list<T> list, DimensionVector* sizes) {
   sizes->push_back(static_cast<int64_t>(list.size()));
@@ -304,7 +304,7 @@ class Array {
     return *this;
   }
 
-  // Filling. Numbers drawn at random come from std::mt19937 with that seed: the same ones in every run.
+  // Filling. Random numbers come from std::mt19937 with the given seed: the same ones in every run.
 
   void Fill(const T& value) { std::fill(begin(), end(), value); }
   // value, value + 1, …
@@ -349,7 +349,7 @@ class Array {
 
   void Each(absl::FunctionRef<void(absl::Span<const int64_t>, T*)> f) { TemplatedEach(f); }
   void Each(absl::FunctionRef<void(absl::Span<const int64_t>, T)> f) const { TemplatedEach(f); }
-  // Each, with a call that the compiler can see through.
+  // Visits each element; the compiler can inline the call.
   template <typename F>
   void TemplatedEach(const F& f) {
     array_impl::VisitIndices(sizes_, num_elements_,
@@ -360,7 +360,7 @@ class Array {
     array_impl::VisitIndices(sizes_, num_elements_,
                              [&](absl::Span<const int64_t> index, int64_t i) { f(index, values_[i]); });
   }
-  // Each, up to the first error, which is returned.
+  // Visits each element, up to the first error, which is returned.
   absl::Status EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, T*)> f) {
     return array_impl::VisitIndicesStatus(
         sizes_, num_elements_, [&](absl::Span<const int64_t> index, int64_t i) { return f(index, &values_[i]); });
@@ -370,7 +370,7 @@ class Array {
         sizes_, num_elements_, [&](absl::Span<const int64_t> index, int64_t i) { return f(index, values_[i]); });
   }
 
-  // Elements. The form with one argument a dimension is checked in debug builds only; the other always checks that
+  // Elements. The form with one argument per dimension is checked in debug builds only; the other always checks that
   // there are as many indices as dimensions.
 
   template <typename... Dims>
@@ -448,13 +448,13 @@ class Array {
                            from.sizes_);
   }
 
-  // Other sizes for the same elements. Their product must be the same.
+  // Changes the sizes, not the elements. The product of the sizes must stay the same.
   void Reshape(absl::Span<const int64_t> new_dimensions) {
     KASHI_CHECK_EQ(array_impl::CountElements(new_dimensions), num_elements_);
     sizes_.assign(new_dimensions.begin(), new_dimensions.end());
   }
 
-  // Dimension i becomes what dimension permutation[i] was. Dies unless it is a permutation of the dimensions.
+  // Dimension i becomes the old dimension permutation[i]. Dies unless it is a permutation of the dimensions.
   void TransposeDimensions(absl::Span<const int64_t> permutation) { Transpose(permutation); }
   void TransposeDimensions(absl::Span<const int> permutation) {
     Transpose(DimensionVector(permutation.begin(), permutation.end()));

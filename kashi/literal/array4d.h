@@ -44,7 +44,7 @@ class Array4D : public Array<T> {
   int64_t height() const { return this->dim(2); }
   int64_t width() const { return this->dim(3); }
 
-  // The same matrix everywhere, along the two dimensions named: YX means that its rows are y and its columns x. Die
+  // Write the matrix at all indices of the other two dimensions: YX means that its rows are y and its columns x. Die
   // unless the sizes match.
   void FillWithYX(const Array2D<T>& value) { FillWithMatrix(2, 3, value); }
   void FillWithZY(const Array2D<T>& value) { FillWithMatrix(1, 2, value); }

@@ -84,7 +84,7 @@ TEST(ArrayTest, CopyAndMove) {
   Array2D<int> c = std::move(b);
   EXPECT_EQ(c.data(), data);
   EXPECT_EQ(c, a);
-  EXPECT_EQ(b.num_dimensions(), 0);  // NOLINT: what is left
+  EXPECT_EQ(b.num_dimensions(), 0);  // NOLINT: moved from
   EXPECT_EQ(b.num_elements(), 0);
   b = std::move(c);
   EXPECT_EQ(b, a);

@@ -20,9 +20,9 @@ struct ErrorSpec {
 
   double abs;
   double rel;
-  // Where a NaN is expected, anything is right.
+  // If a NaN is expected, any number is right.
   bool relaxed_nans;
-  // All NaNs are the same; else their bits must agree.
+  // All NaNs are equal; if false, their bits must be equal.
   bool all_nans_are_equivalent = true;
   // An infinity where a finite number is expected counts as the largest finite one of its sign.
   bool fewer_infs_ok = false;

@@ -72,7 +72,7 @@ T RandomReal(const FakeOptions& options) {
 
 template <typename T>
 void FillReals(const FakeOptions& options, absl::Span<T> elements) {
-  // Where there are few numbers to choose from, looking for new ones might not end.
+  // With few numbers to choose from, the search for new ones might not end.
   const bool is_unique = options.no_duplicates && sizeof(T) >= 4 && !options.max_bits_of_precision.has_value() &&
                          elements.size() < (1 << 24);
   absl::flat_hash_set<T> seen;
@@ -98,7 +98,7 @@ struct Range {
   Wide last;
 };
 
-// What holds all values of an integer type T.
+// A type that holds all values of an integer type T.
 template <typename T>
 using WideOf = std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>;
 
@@ -128,7 +128,7 @@ Wide RandomInteger(const FakeOptions& options, Range<Wide> range) {
   return std::clamp(static_cast<Wide>(is_negative ? -cut : cut), range.first, range.last);
 }
 
-// As many different numbers of the range as wanted, in no order. Only called if there are as many.
+// `count` different numbers of the range, in no order. Only called if there are as many.
 template <typename Wide>
 std::vector<Wide> DifferentIntegers(const FakeOptions& options, Range<Wide> range, int64_t count) {
   // Floyd's way to draw: for each of the last `count` numbers, one that is not larger, or if that is taken, itself.
@@ -162,7 +162,7 @@ void FillIntegers(const FakeOptions& options, absl::Span<T> elements) {
 template <typename T>
 inline constexpr bool kIsInteger = is_specialized_integral_v<T> && !std::is_same_v<T, bool>;
 
-// What all elements are when nothing is random.
+// The value of all elements if nothing is random.
 template <typename T>
 T PlainValue(const FakeOptions& options) {
   if constexpr (kIsInteger<T>) {

@@ -15,11 +15,11 @@ namespace kashi {
 
 // Any shape of arrays, tokens and tuples of these; UNIMPLEMENTED for others. With `pseudo_random` the numbers are the
 // same in every run: integers from the whole range of their type, real numbers from [-0.1, 0.2), or, with
-// `use_large_range`, finite ones whose exponents are equally frequent. Without it all numbers of an array are one and
-// the same. Which numbers they are is not XLA's choice.
+// `use_large_range`, finite ones whose exponents are equally frequent. Without it all numbers of an array are equal.
+// The numbers differ from XLA's.
 absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, bool pseudo_random = true, bool use_large_range = false);
 
-// With the caller's engine (null: as without pseudo_random), and options:
+// With the caller's engine (null: like pseudo_random = false), and options:
 //   limit                   integers from [first, second], within the range of the type
 //   is_sorted               ascending integers, in storage order
 //   no_duplicates           no number twice, if the type and `limit` have enough numbers; not for half, narrower

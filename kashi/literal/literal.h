@@ -103,7 +103,7 @@ class LiteralBase {
   // Bytes there: elements (of the bounds) times the bytes of the native type. 0 for a token or an opaque value; dies
   // for a tuple.
   int64_t size_bytes(const ShapeIndex& shape_index = {}) const { return piece(shape_index).size_bytes(); }
-  // The number of elements of the bounds; 0 if it is not an array.
+  // The number of elements of the bounds; 0 if the subshape is not an array.
   int64_t element_count(const ShapeIndex& shape_index = {}) const { return piece(shape_index).element_count(); }
 
   // The current size of a dimension; of a static one its size.
@@ -124,7 +124,7 @@ class LiteralBase {
   NativeT Get(absl::Span<const int64_t> multi_index) const {
     return root_->Get<NativeT>(multi_index);
   }
-  // By position in storage.
+  // The element by its position in storage.
   template <typename NativeT>
   NativeT GetLinear(int64_t linear_index, const ShapeIndex& shape_index) const {
     return data<NativeT>(shape_index)[linear_index];
@@ -142,14 +142,14 @@ class LiteralBase {
   }
   // nullopt: not an array of integers (PRED is not one), empty, or beyond int64.
   std::optional<int64_t> GetFirstInteger() const;
-  // As ToString prints it. (literal_text.cc)
+  // The element as ToString prints it. (literal_text.cc)
   std::string GetAsString(absl::Span<const int64_t> multi_index, const ShapeIndex& shape_index = {}) const;
 
   // Integers and PRED (a u64 beyond int64 wraps); nullopt for other types.
   std::optional<int64_t> GetIntegralAsS64(absl::Span<const int64_t> multi_index) const;
   // Real floating-point types; nullopt for others.
   std::optional<double> GetAsDouble(absl::Span<const int64_t> multi_index) const;
-  // All types whose values complex128 holds exactly: not S64, U64 and PRED.
+  // A number of any type whose values complex128 holds exactly: not S64, U64 and PRED.
   std::optional<complex128> GetAsComplex128(absl::Span<const int64_t> multi_index) const;
   // The sum, in the order given, of elements by position in storage. Real floating-point types; nullopt for others.
   std::optional<double> GetSumAsDouble(absl::Span<const int64_t> linear_indices) const;
@@ -168,7 +168,7 @@ class LiteralBase {
   // Stops at the first false; true if there was none.
   template <typename NativeT>
   bool EachCellUntilFailure(absl::FunctionRef<bool(absl::Span<const int64_t> indices, NativeT value)> per_cell) const;
-  // All elements of the bounds.
+  // Calls per_cell for all elements of the bounds.
   void EachCellAsString(
       absl::FunctionRef<void(absl::Span<const int64_t> indices, const std::string& value)> per_cell) const;
 
@@ -194,8 +194,8 @@ class LiteralBase {
   bool IsR1Iota() const;
   // The s of [0, s, 2 * s, ...]: integers, rank 1, at least two elements, s != 0.
   std::optional<int64_t> IsR1StridedIota() const;
-  // Elements equal to `value` brought to the type (by the rules of Convert); NaN equals NaN. A complex value finds
-  // nothing in an array that is not complex.
+  // The number of elements equal to `value` after its conversion to the type (by Convert's rules); NaN equals NaN. A
+  // complex value finds nothing in an array that is not complex.
   template <typename T>
   int64_t CountEqual(T value) const {
     return CountEqualTo(CountedValueOf(value));
@@ -218,8 +218,8 @@ class LiteralBase {
       return LiteralBase::Hash<H, kLayoutSensitive>(std::move(h), hashable.literal);
     }
   };
-  // Of the shape and of the bytes of valid elements, at most kByteLimit of each leaf; in storage order if layouts count
-  // and the shape is static, else in logical order.
+  // Hashes the shape and the bytes of valid elements, at most kByteLimit of each leaf; in storage order if layouts
+  // count and the shape is static, else in logical order.
   template <typename H, bool kIsLayoutSensitive = true, int64_t kByteLimit = std::numeric_limits<int64_t>::max()>
   static H Hash(H state, const LiteralBase& literal);
 
@@ -229,7 +229,7 @@ class LiteralBase {
   // makes NaN 0, integer to integer keeps the low bits, anything to PRED is x != 0, real to complex has imaginary part
   // 0. UNIMPLEMENTED: complex to non-complex, or to a type that is not an element type; INVALID_ARGUMENT: not an array.
   absl::StatusOr<Literal> Convert(PrimitiveType primitive_dest_type) const;
-  // The same for trees: only the element types of `dest_shape` are looked at. INVALID_ARGUMENT if the trees differ.
+  // Converts trees in the same way: only the element types of `dest_shape` count. INVALID_ARGUMENT if the trees differ.
   absl::StatusOr<Literal> ConvertToShape(const Shape& dest_shape) const;
   // The same bytes, in storage order, as another type. If the sizes agree only when sub-byte elements are packed (u8[1]
   // as u4[2]), they are packed, the first in the low bits. INVALID_ARGUMENT: tuples, dynamic shapes, different sizes.
@@ -239,7 +239,7 @@ class LiteralBase {
 
   Literal Clone() const;
   std::unique_ptr<Literal> CloneToUnique() const;
-  // With another layout for one leaf; for all leaves. Die unless compatible.
+  // A copy with another layout for one leaf; for all leaves. Die unless compatible.
   Literal Relayout(const Layout& new_layout, const ShapeIndex& shape_index = {}) const;
   Literal Relayout(const Shape& shape_with_layout) const;
   // Current sizes become static ones; the other way around, with the bounds of `bounded_shape`.
@@ -248,12 +248,12 @@ class LiteralBase {
   // The elements in row-major order with other dimensions, in the default layout. INVALID_ARGUMENT if their product is
   // different or this is not an array, UNIMPLEMENTED for dynamic shapes.
   absl::StatusOr<Literal> Reshape(absl::Span<const int64_t> dimensions) const;
-  // dimensions[i] is where dimension i of this array goes in the result; that size must be ours, or ours 1. The current
-  // size of a dynamic dimension goes along.
+  // Dimension i of this array becomes dimension dimensions[i] of the result; the sizes must agree, or ours must be 1.
+  // The current size of a dynamic dimension goes along.
   absl::StatusOr<Literal> Broadcast(const Shape& result_shape, absl::Span<const int64_t> dimensions) const;
   // Dimension i of the result is dimension permutation[i] of this one. No element moves in memory: the layout changes.
   Literal Transpose(absl::Span<const int64_t> permutation) const;
-  // [start, limit) of each dimension, in the same layout. Dies out of range.
+  // The part [start, limit) of each dimension, in the same layout. Dies out of range.
   Literal Slice(absl::Span<const int64_t> start_indices, absl::Span<const int64_t> limit_indices) const;
   // `times` copies along a new dimension 0, in the default layout.
   template <typename NativeT>
@@ -309,7 +309,7 @@ class LiteralBase {
   LiteralBase& operator=(const LiteralBase&) = default;
   ~LiteralBase() = default;
 
-  // The same values under a compatible shape. Fails as Make does.
+  // A literal with the same values under a compatible shape. Fails as Make does.
   absl::StatusOr<Literal> CopyWithShape(const Shape& other_shape) const;
   Literal ReplicateElements(int64_t times) const;
 
@@ -355,8 +355,8 @@ class MutableLiteralBase : public LiteralBase {
   void Set(absl::Span<const int64_t> multi_index, NativeT value) {
     root_->data<NativeT>()[root_->LinearIndex(multi_index)] = value;
   }
-  // By the rules of Convert from S64, from F64. FAILED_PRECONDITION: the array is not of integers or PRED; not of real
-  // or complex floating-point numbers.
+  // Convert from S64 or F64 by the rules of Convert. FAILED_PRECONDITION: the array is not of integers or PRED; not of
+  // real or complex floating-point numbers.
   absl::Status SetIntegralAsS64(absl::Span<const int64_t> multi_index, int64_t value);
   absl::Status SetFromDouble(absl::Span<const int64_t> multi_index, double value);
 
@@ -375,8 +375,8 @@ class MutableLiteralBase : public LiteralBase {
   // INVALID_ARGUMENT: incompatible shapes.
   absl::Status CopyFrom(const LiteralSlice& src_literal, const ShapeIndex& dest_shape_index = {},
                         const ShapeIndex& src_shape_index = {}, bool only_dynamic_bound = false);
-  // A box of `copy_size` elements from one array into another of the same element type and rank, or into another place
-  // of the same array. With a scalar on either side: one element, and `copy_size` is empty.
+  // Copies a box of `copy_size` elements from one array into another of the same element type and rank, or into another
+  // place of the same array. With a scalar on either side: one element, and `copy_size` is empty.
   // INVALID_ARGUMENT: not arrays, other element types, a box out of bounds, a source that is not known.
   absl::Status CopySliceFrom(const LiteralSlice& src_literal, absl::Span<const int64_t> src_base,
                              absl::Span<const int64_t> dest_base, absl::Span<const int64_t> copy_size);
@@ -384,8 +384,8 @@ class MutableLiteralBase : public LiteralBase {
                                absl::Span<const int64_t> dest_index);
 
   // -------------------------------------------------------------------------------------------------------- filling
-  // Rank, element type and current sizes must be those of the values; else they die. An array that is not known becomes
-  // known by it, and by every function of this section: what is not written is 0.
+  // Rank, element type and current sizes must be those of the values; otherwise these functions die. An array that is
+  // not known becomes known by every function of this section: elements that are not written are 0.
 
   template <typename NativeT>
   void PopulateR1(absl::Span<const NativeT> values);
@@ -405,7 +405,7 @@ class MutableLiteralBase : public LiteralBase {
   template <typename NativeT>
   void PopulateWithValue(NativeT value);
 
-  // Every element of the bounds from a function of its index, called in storage order; Linear: of its storage position.
+  // Sets every element of the bounds to a function of its index, in storage order; Linear: of its storage position.
   // Parallel: from several threads; the function also gets a thread number in [0, ParallelThreadCount()), or -1 where
   // there was too little work for threads. Inplace: the function writes the element itself.
   // INVALID_ARGUMENT unless this is an array (of NativeT).
@@ -436,9 +436,9 @@ class MutableLiteralBase : public LiteralBase {
   template <typename NativeT>
   void MutableEachCell(absl::FunctionRef<NativeT(absl::Span<const int64_t> indices, NativeT value)> per_cell);
 
-  // A tuple of the elements, whose memory it takes over; they become empty tuples.
+  // A tuple of the elements. It takes over their memory; they become empty tuples.
   static Literal MoveIntoTuple(absl::Span<Literal> elements);
-  // Of a proto with a shape and layouts. INVALID_ARGUMENT otherwise; and, with `prohibit_empty_literal`, where the
+  // From a proto with a shape and layouts. INVALID_ARGUMENT otherwise; and, with `prohibit_empty_literal`, where the
   // proto holds no values for an array that has elements (they are zeros without it). (kashi/proto)
   static absl::StatusOr<Literal> CreateFromProto(const LiteralProto& proto, bool prohibit_empty_literal = true);
 
@@ -449,12 +449,12 @@ class MutableLiteralBase : public LiteralBase {
   ~MutableLiteralBase() = default;
 
  private:
-  // Of an array (of this type): there is memory now.
+  // Checks that this is an array (of this type), and allocates its memory if there is none.
   absl::Status PrepareToPopulate(PrimitiveType type);
   absl::Status PrepareToPopulate();
-  // Both are arrays of one type, there are elements in `from`, and there is memory here now.
+  // Checks that both are arrays of one type and that the elements of `from` are known; allocates memory here if needed.
   absl::Status PrepareToCopy(const LiteralSlice& from);
-  // Gives an array without memory some, all zeros.
+  // Allocates the memory of an array that has none, all zeros.
   absl::Status MakeKnown();
   // `values` in row-major order; their number must be that of the array. Dies if its type or current sizes differ.
   void PopulateFromRowMajor(PrimitiveType type, absl::Span<const int64_t> dimensions, const void* values);
@@ -473,12 +473,12 @@ class Literal : public MutableLiteralBase {
   // `allocate_arrays`, or in another state than known, there is none. Dies where Make fails.
   explicit Literal(const Shape& shape);
   Literal(const Shape& shape, bool allocate_arrays, ArrayValueState leaf_array_value_state = ArrayValueState::kKnown);
-  // RESOURCE_EXHAUSTED: not so much memory (leaves of 2^40 bytes and more are refused at once); INVALID_ARGUMENT: a
+  // RESOURCE_EXHAUSTED: not enough memory (leaves of 2^40 bytes and more are refused at once); INVALID_ARGUMENT: a
   // shape that has no values, such as one with `?`.
   static absl::StatusOr<Literal> Make(const Shape& shape, bool allocate_arrays = true,
                                       ArrayValueState leaf_array_value_state = ArrayValueState::kKnown);
 
-  // The source of a move becomes an empty tuple. Slices and views of what was moved stay good: no element moves.
+  // The source of a move becomes an empty tuple. Slices and views of the source stay valid: no element moves.
   Literal(Literal&& other) noexcept;
   Literal& operator=(Literal&& other) noexcept;
   Literal(const Literal&) = delete;

@@ -80,7 +80,7 @@ uint64_t Distance(int64_t a, int64_t b) {
                : static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
 }
 
-// How many numbers of `type` two finite ones are apart; nothing for a type that is not floating-point.
+// The number of steps of `type` between two finite numbers; nullopt for a type that is not floating-point.
 std::optional<uint64_t> LowPrecisionDistance(PrimitiveType type, double a, double b) {
   if (!primitive_util::IsFloatingPointType(type)) return std::nullopt;
   return primitive_util::FloatingPointTypeSwitch(
@@ -130,7 +130,7 @@ ElementError ErrorOfReals(T expected, T actual, const ErrorSpec& spec) {
   return error;
 }
 
-// The distance in the plane, as a number of its own; it is infinite or NaN where a part is.
+// The distance in the complex plane, as one number; it is infinite or NaN where a part is.
 template <typename T>
 ElementError ErrorOfComplex(std::complex<T> expected, std::complex<T> actual, const ErrorSpec& spec) {
   const ElementError real = ErrorOfReals(expected.real(), actual.real(), spec);
@@ -213,7 +213,7 @@ bool SameBytes(const LiteralSlice& expected, const LiteralSlice& actual, const S
   return bytes == 0 || std::memcmp(expected.untyped_data(leaf), actual.untyped_data(leaf), bytes) == 0;
 }
 
-// The wrong elements of a leaf, and what is worth showing of them.
+// The wrong elements of a leaf, and the examples of them that are worth showing.
 class MismatchReport {
  public:
   MismatchReport() {
@@ -292,7 +292,7 @@ void CallBack(const MiscompareCallback& callback, const LiteralSlice& expected, 
   callback(LiteralSlice(expected, leaf), LiteralSlice(actual, leaf), flags, leaf, buckets);
 }
 
-// Judges one leaf's elements by judge(expected, actual), and says in words what is wrong; nothing if nothing is.
+// Compares one leaf's elements by judge(expected, actual), and returns a text about the differences; empty if none.
 template <typename T, typename Judge>
 std::string ReportLeaf(const LiteralSlice& expected, const LiteralSlice& actual, const ShapeIndex& leaf,
                        std::optional<bool> detailed, const MiscompareCallback& callback, Judge&& judge) {
@@ -367,7 +367,7 @@ class StatisticsCollector {
   }
 
  private:
-  // Nothing differs: what is left to find out needs no index.
+  // Counts equal bytes: nothing differs, so the rest needs no index.
   template <typename T>
   void AddSameBytes(const ShapeIndex& leaf) {
     const absl::Span<const T> elements = expected_.data<T>(leaf);
@@ -438,7 +438,7 @@ absl::Status EqualShapes(const Shape& expected, const Shape& actual) {
                            ShapeUtil::HumanString(actual));
   };
   return ShapeUtil::ForEachSubshapeWithStatus(expected, [&](const Shape& shape, const ShapeIndex& index) {
-    // Trees were the same up to here: a parent comes before its elements.
+    // The trees were the same up to here: a parent comes before its elements.
     const Shape& other = ShapeUtil::GetSubshape(actual, index);
     const bool same = shape.element_type() == other.element_type() &&
                       (!shape.IsTuple() || shape.tuple_shapes_size() == other.tuple_shapes_size()) &&
@@ -500,7 +500,7 @@ absl::StatusOr<CompareStatistics> Compare(const LiteralSlice& expected, const Li
 
 namespace {
 
-// What both sides have in common that makes their agreement worth less; "" if nothing does.
+// A text about common values of both sides that make their agreement worth less; "" if there are none.
 std::string MatchesText(const CompareStatistics& statistics) {
   std::string text;
   if (statistics.nan_matches > 0) {

@@ -23,7 +23,7 @@
 namespace kashi {
 namespace literal_comparison {
 
-// How many wrong elements of a leaf are off by at most 1e-4, 1e-3, 1e-2, 0.1, 1, and by more. Empty from Equal.
+// The numbers of wrong elements of a leaf that are off by at most 1e-4, 1e-3, 1e-2, 0.1, 1, and by more. Not of Equal.
 struct ErrorBuckets {
   std::vector<int64_t> abs_error_buckets;
   std::vector<int64_t> rel_error_buckets;
@@ -37,7 +37,7 @@ using MiscompareCallback =
 // All return INVALID_ARGUMENT with a message of several lines if there is a difference.
 
 absl::Status EqualShapes(const Shape& expected, const Shape& actual);
-// The same dimensions are dynamic in both, with the same current sizes.
+// OK if the same dimensions are dynamic in both, with the same current sizes.
 absl::Status EqualDynamicShapesAndDimensions(const LiteralSlice& expected, const LiteralSlice& actual);
 absl::Status Equal(const LiteralSlice& expected, const LiteralSlice& actual,
                    const MiscompareCallback& miscompare_callback = nullptr);
@@ -46,7 +46,7 @@ absl::Status Near(const LiteralSlice& expected, const LiteralSlice& actual, cons
                   std::optional<bool> detailed_message = std::nullopt,
                   const MiscompareCallback& miscompare_callback = nullptr);
 
-// What Near looks at, in numbers, over all leaves.
+// Counts of the elements that Near compares, over all leaves.
 struct CompareStatistics {
   int64_t elements = 0;
   int64_t mismatches = 0;      // elements that Near would not take
@@ -64,13 +64,13 @@ struct CompareStatistics {
   // The largest number of steps between numbers of the type that lie side by side, 0 and -0 being one number; for
   // integers their difference. Not counted where one side is NaN.
   uint64_t max_ulp = 0;
-  // Where the first mismatch is; set if there is one.
+  // The place of the first mismatch; set if there is one.
   ShapeIndex first_mismatch_leaf;
   DimensionVector first_mismatch_index;
 
   // Elements that had a number on one side at least.
   int64_t compared() const { return elements - nan_matches; }
-  // There are elements, and all of them are NaN on both sides: no mismatch, and no agreement either.
+  // True if there are elements, and all are NaN on both sides: no mismatch, and no agreement either.
   bool is_all_nan() const { return elements > 0 && nan_matches == elements; }
 };
 // INVALID_ARGUMENT if the shapes or current sizes differ. With ErrorSpec(0), a mismatch is a pair that is not ==,

@@ -135,7 +135,7 @@ TEST(LiteralComparisonTest, StatisticsTellWhatWasNotCompared) {
   EXPECT_FALSE(none.is_constant);
   EXPECT_EQ(ToString(none), "3 of 3 elements are NaN on both sides: nothing was compared");
 
-  // Also where both are the same bytes.
+  // Also if both sides are the same bytes.
   const CompareStatistics some = Statistics(L("f32[3]", "{nan,inf,2}"), L("f32[3]", "{nan,inf,2}"));
   EXPECT_EQ(some.nan_matches, 1);
   EXPECT_EQ(some.infinite_matches, 1);

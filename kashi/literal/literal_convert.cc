@@ -98,7 +98,7 @@ absl::Span<const char> Pack(const Shape& shape, absl::Span<const char> elements,
   return *packed;
 }
 
-// Every byte of a PRED is 0 or 1: other bools are none.
+// Makes every byte of a PRED 0 or 1: other bytes are not valid bools.
 void NormalizePreds(absl::Span<char> bytes) {
   for (char& byte : bytes) byte = byte != 0;
 }

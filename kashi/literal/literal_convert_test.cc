@@ -20,7 +20,7 @@ using testing_oracle::ElementBytes;
 using testing_oracle::Position;
 using testing_oracle::Random;
 
-// One element; small, for there is one of these for each pair of types.
+// Converts one element; a small function, because there is an instance for each pair of types.
 template <PrimitiveType kFrom, PrimitiveType kTo>
 void ConvertOne(const char* from, char* to) {
   NativeTypeOf<kFrom> value;
@@ -51,7 +51,7 @@ void CheckPair(const Literal& literal, PrimitiveType to, void (*convert_one)(con
   ExpectConverted(literal, *result, convert_one);
 }
 
-// Of sizes below and above a chunk.
+// Arrays with sizes below and above a chunk.
 TEST(LiteralConvertTest, AllPairsOfTypes) {
   Random random(9);
   primitive_util::ArrayTypeForEach([&](auto from) {

@@ -41,7 +41,7 @@ void CopyBox(absl::Span<const int64_t> sizes, const LiteralPiece& from, const Li
   CopyBox(sizes, from, zeros, to, zeros);
 }
 
-// Where only one side is dynamic its sizes stay, as in XLA.
+// If only one side is dynamic, its sizes stay, as in XLA.
 void CopyDynamicSizes(const LiteralPiece& from, LiteralPiece* to) {
   if (!from.subshape().is_dynamic()) return;
   for (int i = 0; i < to->subshape().dimensions_size(); ++i) {
@@ -50,7 +50,7 @@ void CopyDynamicSizes(const LiteralPiece& from, LiteralPiece* to) {
 }
 
 // An array leaf of the same element type and rank. The current sizes are already known to fit. A leaf that is not known
-// makes the other one so; one that is known makes the other one known.
+// makes the other one unknown; a known leaf makes the other one known.
 absl::Status CopyLeaf(const LiteralPiece& from, LiteralPiece* to, bool only_dynamic_bound) {
   if (from.buffer() == nullptr) to->Free();
   to->set_state(from.state());

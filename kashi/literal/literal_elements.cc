@@ -27,7 +27,7 @@ std::string RangeText() {
                       static_cast<double>(std::numeric_limits<T>::max()), "]");
 }
 
-// XLA brings every number to double first, and to the type then. What becomes infinity or NaN does not fit.
+// XLA first converts every number to double, then to the type. Numbers that become infinity or NaN do not fit.
 template <typename T>
 bool FitReal(double value, T* result) {
   using std::isfinite;
@@ -123,8 +123,8 @@ bool ReadComplexPart(LiteralInput& in, absl::string_view part, T* value) {
   return ReadReal(in, primitive_util::NativeToPrimitiveType<std::complex<T>>(), part, value);
 }
 
-// To XLA an imaginary part that is NaN is a double, payload and all, that is then brought to the type, where only the
-// payload's high bits stay. And the part is lost if the real one is NaN.
+// In XLA an imaginary NaN is a double with its payload, which is then converted to the type: only the
+// payload's high bits stay. And the imaginary part is lost if the real part is NaN.
 template <typename T>
 bool ReadComplex(LiteralInput& in, std::complex<T>* value) {
   T real{};

@@ -18,7 +18,7 @@
 
 namespace kashi::internal {
 
-// The text and what is wrong with it. All errors return false, so that a reader can say `return in.Error(...)`. Their
+// The text and its errors. All errors return false, so that a reader can use `return in.Error(...)`. Their
 // terms are those of XLA's reader, so that a search for one finds the other.
 struct LiteralInput {
   Lexer& lexer;
@@ -42,7 +42,7 @@ struct LiteralInput {
     return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
   }
   bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer))); }
-  // `part` of an element, "value" if it is all of it.
+  // `part` names a part of an element, or is "value" for the whole element.
   bool ErrorOutOfRange(absl::string_view part, PrimitiveType type, absl::string_view range) {
     return ErrorHere(absl::StrCat(part, " ", lexer.token_text(), " is out of range for literal's primitive type ",
                                   PrimitiveType_Name(type), part == "value" ? " namely " : ", namely ", range));

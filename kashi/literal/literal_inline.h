@@ -76,7 +76,7 @@ template <typename NativeT>
 void MutableLiteralBase::PopulateR2(std::initializer_list<std::initializer_list<NativeT>> values) {
   const int64_t rows = static_cast<int64_t>(values.size());
   const int64_t columns = rows == 0 ? 0 : static_cast<int64_t>(values.begin()->size());
-  // Not a vector: of bool that would be bits.
+  // Not a vector: std::vector<bool> would store bits.
   const auto elements = std::make_unique<NativeT[]>(rows * columns);
   NativeT* next = elements.get();
   for (const std::initializer_list<NativeT>& row : values) {

@@ -1,4 +1,4 @@
-// For tests of the literal room: shapes and literals at random, and element access that trusts nothing but the
+// For tests of the literal room: random shapes and literals, and element access that relies only on the
 // definition of minor_to_major.
 #ifndef KASHI_LITERAL_LITERAL_ORACLE_TESTING_H_
 #define KASHI_LITERAL_LITERAL_ORACLE_TESTING_H_
@@ -19,7 +19,7 @@
 
 namespace kashi::internal::testing_oracle {
 
-// Of the type of the value, or of the values.
+// A scalar of the type of the value.
 template <typename T>
 Literal R0(T value) {
   Literal literal(ShapeUtil::MakeShapeWithType<T>({}));
@@ -69,7 +69,7 @@ class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
 
-  // In [low, high].
+  // A random number in [low, high].
   int64_t Number(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
   std::vector<int64_t> Permutation(int64_t size) {
     std::vector<int64_t> permutation(size);

@@ -1,10 +1,10 @@
 // Entry points: ParseLiteralPrefix, ParseLiteral.
 //
-//   LiteralReader    tuples, and what the shape must be
+//   LiteralReader    tuples, and the checks of the shape
 //     ArrayReader    braces, commas, `...`: the same for all element types
 //       LiteralElements  numbers of one type: one by one from the lexer, or a run of plain ones straight from the bytes
 //
-// The order of ArrayReader's checks is that of XLA's reader, which defines what is taken.
+// The order of ArrayReader's checks is that of XLA's reader, which defines the accepted text.
 #include "kashi/literal/literal_parser.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ constexpr int64_t kMaxElementBytes = 16;
 
 class ArrayReader {
  public:
-  // Stores elements in `memory`, laid out as `shape` says; if it is null, nowhere.
+  // Stores elements in `memory`, laid out by `shape`; if it is null, stores nothing.
   ArrayReader(LiteralInput in, const Shape& shape, LiteralElements* elements, char* memory)
       : in_(in),
         sizes_(shape.dimensions()),
@@ -69,7 +69,7 @@ class ArrayReader {
     return true;
   }
 
-  // Whether the text does not say what every element is: the others are zeros.
+  // Whether the text does not list every element: the others are zeros.
   bool unlisted() const { return unlisted_; }
   // the text has `...` for elements.
   bool elided() const { return elided_; }
@@ -219,7 +219,7 @@ class LiteralReader {
   LiteralReader(Lexer* lexer, int64_t* unlisted_bytes, std::vector<Diagnostic>* diagnostics)
       : in_{*lexer, *diagnostics}, unlisted_bytes_(*unlisted_bytes) {}
 
-  // Whether what was read elides elements.
+  // Whether the text read so far elides elements.
   bool elided() const { return elided_; }
 
   std::optional<Literal> Read(const Shape& shape) {

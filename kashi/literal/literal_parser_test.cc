@@ -30,7 +30,7 @@ std::string Reprint(absl::string_view shape, absl::string_view text) {
   return message.substr(0, message.find('\n'));
 }
 
-// What the HLO reader will make of `shape constant(literal)`: the reprint, or where the first error is.
+// The expected result of the HLO reader for `shape constant(literal)`: the reprint, or the place of the first error.
 struct Constant {
   std::string reprint;
   size_t error_at = 0;
@@ -69,8 +69,8 @@ TEST(LiteralParserTest, XlasVerdicts) {
 }
 
 TEST(LiteralParserTest, ErrorsAreWhereXlasAre) {
-  // But for these: a part of a complex number is marked, not its parenthesis; of a number that goes on as it may not,
-  // what is too much; of a shape that no constant has, the value.
+  // Except for these: a part of a complex number is marked, not its parenthesis; of a number with invalid further text,
+  // only that text; of a shape that no constant has, the value.
   const std::set<std::string> elsewhere = {"c64[] constant((1e39, 0))", "c64[] constant((nan(0x800000),1))",
                                            "c64[] constant((1,1e39))",  "c64[] constant((nan,1e39))",
                                            "f32[2] constant({1x2})",    "s32[] constant(0x10)",
@@ -102,7 +102,7 @@ TEST(LiteralParserTest, ShapesOfConstants) {
   EXPECT_THAT(Reprint("s32[2]{1}", "{1,2}"), HasSubstr("literal:1:1: error: "));
 }
 
-// With the terms of XLA's reader.
+// Messages contain the terms of XLA's reader.
 TEST(LiteralParserTest, MessagesTellWhatWasExpected) {
   const std::pair<std::pair<absl::string_view, absl::string_view>, absl::string_view> cases[] = {
       {{"f16[]", "65520"},

@@ -11,7 +11,7 @@
 namespace kashi::internal {
 namespace {
 
-// No host gives more to one array; a shape that claims more is not worth asking for.
+// No host gives more to one array, so memory for a larger shape is not even requested.
 constexpr int64_t kMaxBytes = int64_t{1} << 40;
 
 }  // namespace

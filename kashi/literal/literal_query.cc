@@ -64,7 +64,7 @@ bool PiecesEqual(const LiteralPiece& a, const LiteralPiece& b, bool layout_sensi
   return ElementsEqual(a, b);
 }
 
-// All elements are the same bytes. Comparing the array with itself, one element on, is memcmp's speed.
+// True if all elements are the same bytes. Comparing the array with itself, one element on, is as fast as memcmp.
 bool AllAre(const LiteralPiece& piece, const char* element, int64_t bytes) {
   const int64_t total = piece.size_bytes();
   if (total == 0) return true;

@@ -321,7 +321,7 @@ TEST(LiteralPopulateTest, FromLists) {
   EXPECT_THAT(full.data<half>(), Each(half(2)));
 }
 
-// What every generator must write.
+// The value that every generator must write.
 int64_t Expected(absl::Span<const int64_t> index) {
   int64_t value = 1;
   for (int64_t i : index) value = value * 41 + i;

@@ -6,10 +6,10 @@
 //               { 1, 2 },                 before any line, for any rank
 //               { 3, 4 }
 //             }
-//   rank > 3  braces between the outermost and the rows say which element of what is around them they are:
+//   rank > 3  braces between the outermost and the rows give the index of the element that they enclose:
 //             { { /*i0=0*/ { /*i1=0*/ { 1, 2 } } } }
 //
-// Tuples and dimensions are walked with a stack of our own: neither depth nor rank is bounded by that of a thread.
+// Tuples and dimensions are walked with an explicit stack: neither depth nor rank is bounded by that of a thread.
 #include "kashi/literal/literal_text.h"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ class ArrayPrinter {
     int64_t next = 0;   // the number of the element to be printed next
   };
 
-  // Rows without elements have braces all the same, and sizes that cost nothing may claim any number of them.
+  // Rows without elements are printed as braces too, and an array of size 0 may have any number of them.
   bool HasTooManyEmptyRows() const {
     constexpr int64_t kMaxEmptyRows = 1 << 20;
     int64_t rows = 1;
@@ -137,7 +137,7 @@ class ArrayPrinter {
     out_.Append(spaced ? " }" : "}");
   }
 
-  // Every brace but the rows'.
+  // Prints every brace but those of the rows.
   void PrintNested() {
     const size_t row_level = sizes_.size() - 1;
     std::vector<OpenBrace> open = {{elements_}};
@@ -167,7 +167,7 @@ class ArrayPrinter {
     }
   }
 
-  // Of element `i` of what is around; there is nothing around level 0.
+  // The brace of element `i` of the level around it; level 0 has nothing around it.
   void PrintOpeningBrace(size_t level, int64_t i) {
     out_.Append("{");
     if (sizes_.size() > 3 && level > 0) {
@@ -240,7 +240,7 @@ void PrintTree(const LiteralPiece& root, const TextForm& form, Printer* printer)
   }
 }
 
-// What `print` prints to a Printer, as a string.
+// The text that `print` writes to a Printer, as a string.
 template <typename Print>
 std::string ToText(Print&& print) {
   StringPrinter printer;

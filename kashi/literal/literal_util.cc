@@ -26,7 +26,7 @@
 namespace kashi {
 namespace {
 
-// A scalar of what `make` returns for NativeT(); `make` must return a std::optional<NativeT>. Dies of nullopt.
+// A scalar of the result of `make` for NativeT(); `make` must return a std::optional<NativeT>. Dies if it is nullopt.
 template <typename Make>
 std::optional<Literal> TryMakeScalar(PrimitiveType type, Make&& make) {
   return primitive_util::ArrayTypeSwitch<std::optional<Literal>>(

@@ -49,7 +49,7 @@ class LiteralUtil {
 
   template <typename NativeT>
   static Literal CreateR0(NativeT value);
-  // With the value brought to the type as by static_cast. Dies for types of no array, and of a complex value for a type
+  // The value is converted to the type by static_cast. Dies for types of no array, and of a complex value for a type
   // that is not complex.
   template <typename T>
   static Literal CreateR0(PrimitiveType primitive_type, T value);
@@ -98,7 +98,7 @@ class LiteralUtil {
 
   // ------------------------------------------------------------------------------------------------------- by a rule
 
-  // The same value everywhere; zeros.
+  // An array with one value everywhere; an array of zeros.
   template <typename NativeT>
   static Literal CreateFull(absl::Span<const int64_t> dimensions, NativeT value);
   template <typename NativeT>
@@ -106,7 +106,7 @@ class LiteralUtil {
   static Literal CreateFromDimensions(PrimitiveType primitive_type, absl::Span<const int64_t> dimensions);
   // f32[rows,cols]: numbers at equal distances, `from` first, `to` last.
   static Literal CreateR2F32Linspace(float from, float to, int64_t rows, int64_t cols);
-  // The same matrix for every index of the new major dimensions, of those sizes.
+  // Repeats the matrix for every index of the new major dimensions, of those sizes.
   template <typename NativeT>
   static Literal CreateR3Projected(std::initializer_list<std::initializer_list<NativeT>> values, int64_t projection);
   template <typename NativeT>

@@ -35,7 +35,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written i
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
 constexpr int kMaxRank = 64;  // NumPy's
-// The longest header that version 1 can have; what later versions could add is padding.
+// The longest header of version 1; longer headers of later versions could only add padding.
 constexpr int64_t kMostHeaderBytes = kMagicSize + 4 + 0xffff;
 
 // The dtype's kind (b i u f c V) and bytes, and whether elements are to be reversed: '>f4' is {'f', 4, true}.
@@ -105,7 +105,7 @@ absl::StatusOr<PrimitiveType> TypeOf(const Dtype& dtype) {
   return InvalidArgument(".npy: dtype %s has no element type", DtypeText(dtype));
 }
 
-// XLA's name of the type, or what the file says if there is none.
+// XLA's name of the type, or the file's name if XLA has none.
 std::string HeldTypeText(const Dtype& dtype) {
   const absl::StatusOr<PrimitiveType> type = TypeOf(dtype);
   return type.ok() ? primitive_util::LowercasePrimitiveTypeName(*type) : DtypeText(dtype);
@@ -241,7 +241,7 @@ absl::Status SplitFile(absl::string_view bytes, absl::string_view* header, absl:
   return absl::OkStatus();
 }
 
-// Whether the number of bytes is exactly that of the sizes. If a size is 0, it is 0 for any other sizes.
+// Checks that the number of bytes is exactly that of the sizes. If a size is 0, it is 0 for any other sizes.
 absl::Status CheckSizes(const Header& header, int64_t width, size_t bytes) {
   const bool is_empty = std::find(header.sizes.begin(), header.sizes.end(), 0) != header.sizes.end();
   std::optional<int64_t> wanted = is_empty ? 0 : width;
@@ -264,7 +264,7 @@ void ReverseBytes(char* data, size_t size, int64_t width, bool is_complex) {
   for (size_t at = 0; at + part <= size; at += part) std::reverse(data + at, data + at + part);
 }
 
-// Bits above those of the type, which could be anything, are dropped; a bool becomes 0 or 1.
+// Clears bits above those of the type, which could be anything; a bool becomes 0 or 1.
 template <typename T>
 void CleanElements(absl::Span<T> elements) {
   for (T& element : elements) {

@@ -24,10 +24,10 @@ namespace kashi {
 // Versions 1 to 3, both byte orders, at most 64 dimensions. With `expected`, a static array, the file must have its
 // dimensions and type (PRED: also unsigned bytes; all but 0 are true), and the literal gets its layout, if it
 // has one. Else the literal's layout is the file's: {...,1,0}, or {0,1,...} for fortran_order.
-// INVALID_ARGUMENT: all else, such as files with fewer bytes than their header claims, or with more.
+// INVALID_ARGUMENT for anything else, such as files with fewer bytes than their header claims, or with more.
 absl::StatusOr<Literal> ReadNpy(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt);
 
-// The same for a file of this size that is not in memory: its elements are read directly into the literal. Headers end
+// Reads a file of this size that is not in memory: its elements are read directly into the literal. Headers end
 // within the first 65545 bytes, more than any array needs. `read` puts the next `size` bytes of the file at `to`; its
 // error is returned.
 using NpySource = absl::FunctionRef<absl::Status(char* to, int64_t size)>;
@@ -50,7 +50,7 @@ struct NpyElements {
   absl::string_view bytes;     // within the file
   bool is_big_endian = false;  // the bytes of each number are in the other order
 };
-// As ReadNpy, but ignores the layout of `expected`. Bits above those of a narrow type, and bytes of a PRED, may be
+// Like ReadNpy, but ignores the layout of `expected`. Bits above those of a narrow type, and bytes of a PRED, may be
 // anything.
 absl::StatusOr<NpyElements> FindNpyElements(absl::string_view bytes,
                                             const std::optional<Shape>& expected = std::nullopt);

@@ -33,7 +33,7 @@ std::string TextOf(const absl::StatusOr<Literal>& literal) {
   return literal.ok() ? literal->ToStringWithLayoutOneline() : std::string(literal.status().message());
 }
 
-// As a file that is not in memory.
+// Reads like a file that is not in memory.
 absl::StatusOr<Literal> ReadFromSource(absl::string_view bytes, const std::optional<Shape>& expected = std::nullopt) {
   absl::string_view rest = bytes;
   const auto read = [&rest](char* to, int64_t size) {
@@ -45,7 +45,7 @@ absl::StatusOr<Literal> ReadFromSource(absl::string_view bytes, const std::optio
   return ReadNpy(static_cast<int64_t>(bytes.size()), read, expected);
 }
 
-// "s32[2] {1, 2}", or the message of the error, and the same wherever the file is.
+// "s32[2] {1, 2}", or the message of the error. Checks that the result is the same for a file outside of memory.
 std::string Read(const std::string& bytes, const std::optional<Shape>& expected = std::nullopt) {
   const std::string text = TextOf(ReadNpy(bytes, expected));
   EXPECT_EQ(TextOf(ReadFromSource(bytes, expected)), text);
@@ -159,7 +159,7 @@ TEST(NpyTest, HostileFiles) {
         "{'descr':'<f4','fortran_order':False,'shape':(0,)} x", "{'descr':'<f4','fortran_order':False,'shape':(0,)"}) {
     EXPECT_FALSE(ReadNpy(File(header, "")).ok()) << header;
   }
-  // No element, so no byte: NumPy writes and reads it.
+  // No elements, so no bytes: NumPy writes and reads such files.
   EXPECT_TRUE(ReadNpy(File("{'descr':'<f4','fortran_order':False,'shape':(1000000000000,0)}", "")).ok());
   std::string sizes = "(";
   for (int i = 0; i < 65; ++i) sizes += "0,";
@@ -180,7 +180,7 @@ TEST(NpyTest, LargeFilesComeInTwoPieces) {
   EXPECT_FALSE(ReadFromSource(bytes + "x").ok());
 }
 
-// A source need not have what its size says.
+// A source may end before the size that it was given with.
 TEST(NpyTest, FilesThatEndEarlyAreErrors) {
   const std::string bytes = Written(L("f32[3]", "{1,2,3}"));
   const auto fail = [](char*, int64_t) { return absl::DataLossError("the file ends"); };
@@ -220,7 +220,7 @@ TEST(NpyTest, OnlyArraysAreWritten) {
   EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[1]")), &bytes).ok());
 }
 
-// No size is too large where another is 0.
+// No size is too large if another size is 0.
 TEST(NpyTest, EmptyArraysOfLargeSizes) {
   const Literal literal = Literal::CreateFromShape(S("f32[10,9,8,7,30,29,28,27,26,0]"));
   std::string bytes;
@@ -232,7 +232,7 @@ TEST(NpyTest, EmptyArraysOfLargeSizes) {
   EXPECT_EQ(read->ToStringWithoutShape(), "{...}");
 }
 
-// Every box of small arrays, in both orders, and no byte of another element is read.
+// Every box of small arrays, in both orders; no byte of another element is read.
 TEST(NpyTest, ReadsEveryBoxOfAnArray) {
   for (const char* shape : {"s16[3,2,4]{2,1,0}", "s16[3,2,4]{0,1,2}", "s16[5]", "s16[]", "s16[0,3]{1,0}"}) {
     Literal whole(S(shape));

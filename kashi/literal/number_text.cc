@@ -35,7 +35,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-// From `d.ddde+XX`, what std::to_chars writes.
+// Reads `d.ddde+XX`, the form that std::to_chars writes.
 Decimal ReadScientific(const char* at, const char* end) {
   Decimal decimal;
   decimal.digits[decimal.count++] = *at++;
@@ -143,13 +143,13 @@ char* WriteFixed(const Decimal& decimal, char* out) {
   return Append(absl::string_view(decimal.digits + integer_digits, decimal.count - integer_digits), out);
 }
 
-// As printf's %g lays a number out.
+// Lays a number out as printf's %g does.
 char* WriteGeneral(const Decimal& decimal, int precision, char* out) {
   return decimal.exponent < -4 || decimal.exponent >= precision ? WriteScientific(decimal, out)
                                                                 : WriteFixed(decimal, out);
 }
 
-// What is neither NaN, infinite nor zero.
+// Writes a number that is neither NaN, infinite nor zero.
 template <typename T>
 char* WriteMagnitude(T magnitude, char* out) {
   constexpr int kShort = std::numeric_limits<T>::digits10;
@@ -162,7 +162,7 @@ char* WriteMagnitude(T magnitude, char* out) {
   return WriteGeneral(RoundedDecimal(magnitude, kShort), kShort, out);
 }
 
-// The same for floats that are neither very large nor very small; null if double is not precise enough.
+// Like WriteMagnitude, for floats that are neither very large nor very small; null if double is not precise enough.
 char* WriteMagnitudeInDouble(float magnitude, char* out) {
   constexpr int kShort = std::numeric_limits<float>::digits10;
   constexpr int kLong = std::numeric_limits<float>::max_digits10;

@@ -8,7 +8,7 @@
 //   complex                (re, im)                        (1, -2.5)
 //
 // "else" applies if the shorter text does not read back as the same number. Infinities are inf and -inf. A NaN is nan
-// or -nan; if its mantissa is not just the quiet bit, the mantissa follows: nan(0x1). Types that have one NaN a sign
+// or -nan; if its mantissa is not just the quiet bit, the mantissa follows: nan(0x1). Types with one NaN per sign
 // print no mantissa.
 //
 // The locale has no effect.
@@ -33,7 +33,7 @@ namespace kashi::internal {
 // Writing
 // ---------------------------------------------------------------------------------------------------------------------
 
-// No number's text is longer; the longest are complex128's.
+// An upper limit of the length of a number's text; the longest texts are those of complex128.
 inline constexpr size_t kMaxNumberText = 64;
 
 namespace number_text_internal {
@@ -96,7 +96,7 @@ void AppendNumber(T value, std::string* text) {
   text->append(buffer, WriteNumber(value, buffer) - buffer);
 }
 
-// XLA's name for the text of a real number that reads back as the same one.
+// XLA's name of the function. Returns a text that reads back as the same real number.
 template <typename T>
 std::string RoundTripFpToString(T value) {
   static_assert(is_specialized_floating_point_v<T>, "RoundTripFpToString takes a real floating-point type.");
@@ -109,7 +109,7 @@ std::string RoundTripFpToString(T value) {
 // Reading
 // ---------------------------------------------------------------------------------------------------------------------
 
-// The number nearest to `text`, which is a decimal or an integer as the Lexer finds them. What is too small for a
+// The number nearest to `text`, which is a decimal or an integer as the Lexer finds them. A number too small for a
 // double is 0 or -0; nullopt if it is too large.
 std::optional<double> ParseDecimal(absl::string_view text);
 
@@ -119,16 +119,16 @@ struct NonFinite {
   bool negative = false;
   uint64_t payload = 0;  // 0: none is given
 };
-// nullopt if it is none of them. The payload is one of the Lexer's, of 1 to 2^52 - 1.
+// nullopt if it is none of them. A payload comes from the Lexer, from 1 to 2^52 - 1.
 std::optional<NonFinite> ParseNonFinite(absl::string_view text);
 
-// The largest payload of a NaN; 0 for types whose NaNs have none, and for those that have no NaN.
+// The largest payload of a NaN; 0 for types without NaN, and for types whose NaNs have no payload.
 constexpr uint64_t MaxNanPayload(const FloatFormat& format) {
   return format.specials == FloatSpecials::kIeee ? (uint64_t{1} << format.mantissa_bits) - 1 : 0;
 }
 
-// The value as a T. A payload must be at most MaxNanPayload. Types without infinity, without NaN or with one NaN only
-// take what the conversion from double gives them (narrow_float.h).
+// The value as a T. A payload must be at most MaxNanPayload. Types without infinity, without NaN or with only one NaN
+// get the result of the conversion from double (narrow_float.h).
 template <typename T>
 T MakeNonFinite(NonFinite value) {
   if (!value.is_nan) {

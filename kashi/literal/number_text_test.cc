@@ -102,7 +102,7 @@ void CheckRandom(int count) {
   std::mt19937_64 random(1);
   std::uniform_int_distribution<int> shift(0, sizeof(Bits) * 8 - 10);
   for (int i = 0; i < count; ++i) {
-    // Every other number ends in zeros, and is often short in decimals too.
+    // Half of the numbers end in zeros, and are often short in decimals too.
     Bits bits = static_cast<Bits>(random());
     if (i % 2 == 1) bits = bits >> shift(random) << shift(random);
     const T value = __builtin_bit_cast(T, bits);

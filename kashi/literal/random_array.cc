@@ -49,7 +49,7 @@ class Bits {
 
 template <typename T>
 inline constexpr bool kIsInteger = is_specialized_integral_v<T> && !std::is_same_v<T, bool>;
-// What holds all values of an integer type T.
+// A type that holds all values of an integer type T.
 template <typename T>
 using WideOf = std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>;
 

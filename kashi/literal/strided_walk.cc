@@ -27,7 +27,7 @@ void CopyElement(const char* source, char* target) {
   std::memcpy(target, source, kBytes);
 }
 
-// One element many times: once, then as often as it is there already.
+// Repeats one element: writes it once, then doubles the part that is already written.
 template <int kBytes>
 void Fill(const char* source, int64_t count, char* target) {
   CopyElement<kBytes>(source, target);

@@ -51,7 +51,7 @@ bool WalkRowMajor(absl::Span<const int64_t> bounds, absl::Span<const int64_t> st
   }
 }
 
-// The same box on two sides at once, a row (the last dimension) a call: visit(a, b) gets the positions of the row's
+// Visits the same box on two sides, a row (the last dimension) per call: visit(a, b) gets the positions of the row's
 // first element on either side, until it returns false. A box of rank 0 is one row.
 template <typename Visit>
 bool WalkRows(absl::Span<const int64_t> bounds, absl::Span<const int64_t> a_strides,

@@ -117,7 +117,7 @@ absl::Status ComputationPartitioner::EmitPassedOn(const HloInstruction& instruct
       leaves.insert(leaves.end(), more.begin(), more.end());
     }
   } else if (instruction.opcode() == HloOpcode::kGetTupleElement) {
-    // The same part of the leaves as of the variables.
+    // The elements of the tuple correspond to the same part of the variables.
     const HloInstruction& tuple = *instruction.operand(0);
     size_t begin = 0;
     for (int64_t i = 0; i < instruction.tuple_index(); ++i) {
@@ -190,7 +190,7 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::WholeOperand(const HloIn
     leaves.push_back(leaf);
   }
   HloInstruction* whole = TreeOf(operand.shape(), leaves);
-  // The bytes of a bitcast are those of the layout that the global program has.
+  // A bitcast depends on the layout that the global program has.
   const bool same_layout = ShapeUtil::Equal(whole->shape(), operand.shape()) || !operand.shape().IsArray();
   if (same_layout || absl::c_none_of(operand.users(), [](const HloInstruction* user) {
         return user->opcode() == HloOpcode::kBitcast;

@@ -35,7 +35,7 @@ class ComputationPartitioner {
   HloInstruction* AddParameter(const HloInstruction& parameter, const Shape& shape);
   void Bind(const HloInstruction& instruction, Leaves leaves) { leaves_[&instruction] = std::move(leaves); }
   const Leaves& LeavesOf(const HloInstruction& instruction) const { return leaves_.at(&instruction); }
-  // All instructions but parameters, which must be bound.
+  // Emits all instructions except parameters, which must be bound.
   absl::Status Emit(const HloComputation& computation);
 
   // The leaf as another variable has it.

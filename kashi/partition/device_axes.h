@@ -9,7 +9,7 @@
 // An AxisSharding has a list of axes for each dimension of an array, the major one first. No axis is in two lists; the
 // array is replicated along axes that are in none. Two shardings in these terms are easy to compare and to convert,
 // which tile assignments are not. The axes are as small as possible (prime sizes), so nearly every tile assignment has
-// such a form. Those that have none, such as {devices=[4]0,3,1,2}, are FromTiles' nullopt.
+// such a form. For those that have none, such as {devices=[4]0,3,1,2}, FromTiles returns nullopt.
 #ifndef KASHI_PARTITION_DEVICE_AXES_H_
 #define KASHI_PARTITION_DEVICE_AXES_H_
 
@@ -57,9 +57,9 @@ class DeviceAxes {
   // [device]: IndexOf times `factor`.
   std::vector<int64_t> OffsetsAlong(const AxisList& axes, int64_t factor) const;
 
-  // Of a leaf that is tiled or replicated, without manual or unreduced parts. Pre: it fits the array.
+  // The form of a leaf that is tiled or replicated, without manual or unreduced parts. Pre: it fits the array.
   std::optional<AxisSharding> FromSharding(const HloSharding& sharding, int64_t rank) const;
-  // Of one tile per device: tile_of(device, dimension) is its index. Nullopt also if a device has no such tile.
+  // The form for one tile per device: tile_of(device, dimension) is its index. Nullopt also if a tile does not exist.
   std::optional<AxisSharding> FromTiles(absl::Span<const int64_t> tiles,
                                         absl::FunctionRef<int64_t(int64_t device, int64_t dimension)> tile_of) const;
   std::optional<AxisSharding> FromGrid(const ShardGrid& grid) const;
@@ -74,7 +74,7 @@ class DeviceAxes {
 
  private:
   int64_t DigitOf(int axis, int64_t device) const { return device / strides_[axis] % sizes_[axis]; }
-  // The axes whose indices make up tile_of(device, dimension).
+  // The axes whose indices together give tile_of(device, dimension).
   std::optional<AxisList> AxesOf(int64_t tiles, absl::FunctionRef<int64_t(int64_t device)> tile_of) const;
 
   int64_t devices_;

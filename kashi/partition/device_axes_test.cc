@@ -26,7 +26,7 @@ TEST(DeviceAxesTest, ShardingsInTermsOfAxes) {
   EXPECT_EQ(AxesOfText(4, "{replicated}", 3), "[{}, {}, {}]");
 }
 
-// Back and forth, and the part of each device is the same.
+// Conversions back and forth; the part of each device stays the same.
 TEST(DeviceAxesTest, RoundTrip) {
   for (const char* text : {"{devices=[2,4]<=[8]}", "{devices=[4,2]<=[2,4]T(1,0)}", "{devices=[8,1]<=[2,2,2]T(2,0,1)}",
                            "{devices=[2,1,4]<=[8] last_tile_dim_replicate}", "{replicated}",

@@ -160,7 +160,7 @@ HloInstruction* DeviceProgram::SliceAt(HloInstruction* x, absl::Span<const std::
   return Add(HloInstruction::CreateDynamicSlice(WithDimensions(x->shape(), sizes), x, starts, sizes));
 }
 
-// Elements whose index is so to the number stay; the others become the scalar.
+// Elements whose index compares true with the number stay; the others become the scalar.
 HloInstruction* DeviceProgram::Choose(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& numbers,
                                       ComparisonDirection direction, HloInstruction* scalar) {
   const Shape& shape = x->shape();

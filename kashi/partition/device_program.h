@@ -26,7 +26,7 @@
 
 namespace kashi::internal {
 
-// What all computations of a program of a device share.
+// The parts that all computations of a device's program share.
 class DeviceModule {
  public:
   DeviceModule(HloModule* module, const DeviceAxes& axes, int64_t first_channel)
@@ -35,9 +35,9 @@ class DeviceModule {
   HloModule* module() const { return module_; }
   const DeviceAxes& axes() const { return axes_; }
   int64_t NewChannel() { return next_channel_++; }
-  // The copy of a computation of the global program, and of what it calls.
+  // The copy of a computation of the global program and of the computations that it calls.
   HloComputation* CopyOf(const HloComputation& computation);
-  // Of two scalars.
+  // A computation that combines two scalars.
   HloComputation* CombinerOf(HloOpcode opcode, PrimitiveType type);
 
  private:
@@ -93,7 +93,7 @@ class DeviceProgram {
   // Parts of dimension `to` go to the other devices, and those that come are joined along dimension `from`.
   HloInstruction* AllToAll(HloInstruction* x, int64_t from, int64_t to, const AxisList& axes);
   HloInstruction* Permute(HloInstruction* x, const std::vector<std::pair<int64_t, int64_t>>& pairs);
-  // What device `holder` has.
+  // The value of device `holder`, on all devices.
   HloInstruction* BroadcastFrom(HloInstruction* x, int64_t holder);
 
   // The elements that windows over an array need, of which each device has a part along some axes (halo.cc): those from
@@ -104,8 +104,8 @@ class DeviceProgram {
   // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it.
   absl::StatusOr<HloInstruction*> Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
                                           const AxisSharding& to);
-  // The array of sizes `whole` that consists of tiles, all of the shape of x: tile t, in row-major order, is what
-  // sources[t][device] has. `tiles`: how many there are along each dimension.
+  // The array of sizes `whole` that consists of tiles, all of the shape of x: tile t, in row-major order, comes from
+  // device sources[t][device]. `tiles`: the number of tiles along each dimension.
   HloInstruction* Assemble(HloInstruction* x, absl::Span<const int64_t> tiles, absl::Span<const int64_t> whole,
                            absl::Span<const std::vector<int64_t>> sources);
 

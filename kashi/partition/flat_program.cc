@@ -18,7 +18,7 @@ namespace {
 // A program may call one computation from many places, each of which calls another from many places …
 constexpr int64_t kMostCopies = 8, kAlwaysTaken = 200'000;
 
-// Shardy's regions are computations of their own, under these names; what they call is in the region too.
+// Shardy's regions are computations of their own, with these names; the computations they call belong to the region.
 absl::flat_hash_set<const HloComputation*> ComputationsInRegions(const HloModule& module) {
   absl::flat_hash_set<const HloComputation*> in_region;
   const std::vector<HloComputation*> callees_first = module.MakeComputationPostOrder();

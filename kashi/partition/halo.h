@@ -1,11 +1,11 @@
-// Windows that move over an array of which each device has a part: what a device needs from its neighbours.
+// Windows that move over an array of which each device has a part: the elements that a device needs from neighbours.
 //
 //   f32[8] in 4 parts of 2, a window of 3 elements around each         device 1 has 2 3, and needs 1 2 3 4
 //
 //   start -1, step 1, window 3       left 1, right 1: one element from each neighbour
 //
-// Result i needs the elements from start + i * step on, `window` of them. Slices have a window of 1, and pads a window
-// of 1 that begins outside of the array. Elements outside are zeros, or what an operation takes for them.
+// Result i needs the `window` elements from start + i * step on. Slices have a window of 1, and pads a window
+// of 1 that begins outside of the array. Elements outside are zeros, or the value that an operation uses for them.
 #ifndef KASHI_PARTITION_HALO_H_
 #define KASHI_PARTITION_HALO_H_
 
@@ -23,7 +23,7 @@ struct MovingWindow {
   int64_t to_size = 0;    // of the result
 };
 
-// For a number of parts.
+// The plan for a number of parts.
 struct HaloPlan {
   int64_t shard = 0;   // size of a part of the operand
   int64_t length = 0;  // elements that a device needs

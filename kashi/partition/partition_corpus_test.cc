@@ -1,5 +1,5 @@
-// The global programs of the corpus (JAX's, before XLA's partitioner), partitioned here: each device's program gives
-// what the global program gives. The arguments are those that each device got from XLA (tests/data/corpus/devices.tsv).
+// The global programs of the corpus (JAX's, before XLA's partitioner), partitioned here: the devices' programs give the
+// global program's results. The arguments are those that each device got from XLA (tests/data/corpus/devices.tsv).
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -98,7 +98,7 @@ TEST(PartitionCorpusTest, DevicesComputeWhatTheGlobalProgramDoes) {
   }
 }
 
-// What it printed can be read again, and is the same.
+// The printed text of a partitioned program can be read again, and is the same.
 TEST(PartitionCorpusTest, TextIsReadAgain) {
   for (const GlobalCase& c : GlobalCases()) {
     SCOPED_TRACE(c.name);

@@ -49,7 +49,7 @@ absl::StatusOr<int64_t> PartitionsOf(const HloModule& module, const PartitionOpt
   return InvalidArgument("%d partitions: there may be 1 to %d", partitions, PartitionOptions::kMaxPartitions);
 }
 
-// In the order in which they count for the axes: what the borders of the program say first.
+// All shardings in the order of their priority for the axes: first those at the borders of the program.
 std::vector<HloSharding> AllShardings(const HloModule& module) {
   std::vector<HloSharding> all;
   const auto add = [&all](const HloSharding& sharding) {
@@ -130,7 +130,7 @@ class EntryPartitioner {
     return absl::OkStatus();
   }
 
-  // One leaf of the result, and how it lies.
+  // One leaf of the result, with its sharding.
   absl::StatusOr<HloInstruction*> ResultLeaf(HloInstruction* value, int from, int to,
                                              const std::optional<HloSharding>& said, HloSharding* sharding) {
     const Variable& variable = shardings_.variable(to);

@@ -1,13 +1,13 @@
-// Turns a global program into the program of each of its devices: what XLA's SPMD partitioner does.
+// Turns a global program into the program of each of its devices, like XLA's SPMD partitioner.
 //
 //   x = f32[8,16] parameter(0), sharding={devices=[4,1]<=[4]}       x = f32[2,16] parameter(0)
 //   w = f32[16,4] parameter(1), sharding={replicated}               w = f32[16,4] parameter(1)
 //   ROOT y = f32[8,4] dot(x, w), …                                  ROOT y = f32[2,4] dot(x, w), …
 //
-// The program is cut along its shardings where each operation allows it: partition_rule.h. What has no rule, or is cut
-// along a dimension that the rule keeps whole, gets whole operands: they are gathered, each device computes the whole
-// result, and keeps its part. So every program can be partitioned, but for what devices cannot do side by side: infeed,
-// outfeed, and transfers with the host outside of manual regions.
+// The program is cut along its shardings where each operation allows it: partition_rule.h. An operation without a rule,
+// or cut along a dimension that its rule keeps whole, gets whole operands: they are gathered, each device computes the
+// whole result, and keeps its part. So every program can be partitioned, unless devices cannot run it side by side:
+// infeed, outfeed, and transfers with the host outside of manual regions.
 //
 // Results are those of the global program. Where no sum is reordered they are equal bit for bit. The padding of shards
 // that are not full has any values. The parameters of the result have the shardings that they had in the global
@@ -27,12 +27,12 @@ namespace kashi {
 
 struct PartitionOptions {
   static constexpr int64_t kMaxPartitions = 4096;
-  // 0: what ProgramScopeOf says. INVALID_ARGUMENT if the module is not a global program then.
+  // 0: the number of ProgramScopeOf. INVALID_ARGUMENT if the module is not a global program then.
   int64_t num_partitions = 0;
 };
 
-// The module must have passed the verifier. It is not changed. UNIMPLEMENTED for several replicas, and for what is said
-// above; INVALID_ARGUMENT for shardings that do not fit, and for a result that differs on each device.
+// The module must have passed the verifier. It is not changed. UNIMPLEMENTED for several replicas, and for operations
+// named above; INVALID_ARGUMENT for shardings that do not fit, and for a result that differs on each device.
 absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& module,
                                                             const PartitionOptions& options = {});
 

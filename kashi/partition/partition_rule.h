@@ -51,8 +51,8 @@ std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction);
 // Whether x op initial is x for all x that a sum can be: with 0 as the initial value of a sum, no part is -0.
 bool IsNeutral(const HloInstruction& initial, HloOpcode combiner);
 
-// Changes the attributes of an operation that its sizes determine, after a copy got the shapes of the parts. `whole` is
-// the operation that it is a copy of. `tiles`: into how many parts each factor is cut.
+// Adjusts the attributes of an operation that depend on its sizes, after a copy got the shapes of the parts. `whole` is
+// the operation that was copied. `tiles`: the number of parts into which each factor is cut.
 void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, const std::vector<int64_t>& tiles,
                       HloInstruction* part);
 

@@ -39,7 +39,7 @@ std::optional<PartitionRule> BatchNormRule(const HloInstruction& instruction);
 
 // The leaves of a result: itself, or the elements of a tuple.
 std::vector<const Shape*> ResultsOf(const HloInstruction& instruction);
-// One factor for each dimension; kWhole for all of them.
+// FactorsOf adds one factor for each dimension; WholeDimensions has kWhole for all of them.
 std::vector<int> FactorsOf(const Shape& shape, PartitionRule* rule);
 std::vector<int> WholeDimensions(const Shape& shape);
 

@@ -20,7 +20,7 @@ std::vector<int64_t> OtherDimensions(int64_t rank, const A& a, const B& b) {
 }
 
 // Gather and scatter have one form: an array, indices, and windows (the result of a gather, the updates of a scatter).
-// Window dimensions are dimensions of the array in order, other dimensions of the windows those of the indices in
+// Window dimensions are dimensions of the array in order; the other dimensions of the windows are those of the indices
 // order.
 struct IndexedDimensions {
   const Shape& array;
@@ -39,8 +39,8 @@ struct IndexedFactors {
   std::vector<int> windows;
 };
 
-// Windows that are as large as the array in a dimension pass, if windows differ from each other in other dimensions.
-// Batching dimensions are those of all three. `passes_indices`: whether each index makes a window of its own, as in a
+// A window dimension that is as large as the array's passes, if windows differ from each other in other dimensions.
+// Batching dimensions are common to all three. `passes_indices`: whether each index makes a window of its own, as in a
 // gather; the windows of a scatter add up in one array.
 IndexedFactors TieIndexed(const IndexedDimensions& dims, bool passes_indices, PartitionRule* rule) {
   IndexedFactors factors = {WholeDimensions(dims.array), WholeDimensions(dims.indices), WholeDimensions(dims.windows)};
@@ -112,7 +112,7 @@ std::optional<PartitionRule> ScatterRule(const HloInstruction& scatter) {
   return rule;
 }
 
-// The last dimensions are the operation's: those of the transform, a matrix, what is sorted.
+// The last dimensions belong to the operation: those of the transform, of a matrix, of the sorted lines.
 std::optional<PartitionRule> LeadingRule(const HloInstruction& instruction) {
   int64_t own = instruction.opcode() == HloOpcode::kCholesky ? 2 : 1;
   if (instruction.opcode() == HloOpcode::kFft) own = static_cast<int64_t>(instruction.fft_length().size());

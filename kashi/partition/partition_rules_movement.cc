@@ -164,7 +164,7 @@ std::optional<PartitionRule> DimensionsApartRule(const HloInstruction& instructi
   return rule;
 }
 
-// Where the slice is as large as the array, its start is clamped to 0.
+// If the slice is as large as the array, its start is clamped to 0.
 std::optional<PartitionRule> DynamicSliceRule(const HloInstruction& slice) {
   const Shape& from = slice.operand(0)->shape();
   return SameDimensions(slice, [&](int64_t i) {

@@ -34,7 +34,7 @@ void Tie(int factor, int64_t lhs_dimension, int64_t rhs_dimension, PartitionRule
 int64_t SizeOf(const Shape& shape, int64_t dimension) { return shape.dimensions(static_cast<int>(dimension)); }
 
 // Features in groups: each group is a small convolution of its own. The groups are neighbours in the dimension of the
-// operand whose number of groups it is, in the features of the kernel and in those of the result.
+// operand that the group count belongs to, in the features of the kernel and in those of the result.
 void TieGroups(const HloInstruction& convolution, int64_t lhs_dimension, int64_t groups, PartitionRule* rule) {
   const ConvolutionDimensionNumbers& numbers = convolution.convolution_dimension_numbers();
   const int factor = rule->Add(groups);
@@ -43,7 +43,7 @@ void TieGroups(const HloInstruction& convolution, int64_t lhs_dimension, int64_t
   rule->results[0][numbers.output_feature_dimension()] = factor;
 }
 
-// Of a reduce-window, windows move where what they find outside of the array does not count.
+// Windows of a reduce-window may move if the values that they find outside of the array do not change the result.
 bool MayLeaveArray(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kReduceWindow || instruction.operand_count() != 2) return false;
   const std::optional<HloOpcode> combiner = ReorderableCombiner(*instruction.to_apply());

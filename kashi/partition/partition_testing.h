@@ -1,4 +1,4 @@
-// What the tests of this room share: a global program beside its partitioned form.
+// Helpers that the tests of this room share: a global program beside its partitioned form.
 #ifndef KASHI_PARTITION_PARTITION_TESTING_H_
 #define KASHI_PARTITION_PARTITION_TESTING_H_
 
@@ -61,7 +61,7 @@ inline absl::StatusOr<std::vector<Literal>> RunWhole(const HloModule& module, in
 }
 
 // The outputs of the devices' program, each joined; an error if copies of one part differ. The module is verified
-// before, as it is and after a way through text.
+// before, as it is and after it was printed and read.
 inline absl::StatusOr<std::vector<Literal>> RunParts(HloModule* parts, const std::vector<HloSharding>& shardings,
                                                      const std::vector<Literal>& arguments,
                                                      const std::vector<Shape>& wholes) {
@@ -91,7 +91,7 @@ inline std::vector<Shape> ShapesOf(const std::vector<Literal>& literals) {
   return shapes;
 }
 
-// "" if the outputs of the partitioned program are those of the global one, bit for bit.
+// "" if the outputs of the partitioned program equal those of the global one, bit for bit.
 inline std::string DifferenceFromWhole(const HloModule& module, int64_t devices,
                                        const std::vector<Literal>& arguments) {
   auto whole = RunWhole(module, devices, arguments);

@@ -26,7 +26,7 @@ int64_t OnlyHolder(const ShardGrid& grid) {
   return -1;
 }
 
-// Not where shards are as large as the array, but some of them are only padding.
+// False if shards are as large as the array, but some of them are only padding.
 bool HoldsWhole(const ShardGrid& grid) { return grid.shard_dimensions() == grid.dimensions() && grid.is_even(); }
 
 std::vector<int64_t> TilesOf(const ShardGrid& grid) {
@@ -38,8 +38,8 @@ std::vector<int64_t> TilesOf(const ShardGrid& grid) {
   return tiles;
 }
 
-// Which device has each tile, for each device: [tile][device]. Of several it is the device itself, or the first.
-// `group_of`: devices only have what those of their group have. NOT_FOUND if nobody has a tile.
+// For each device, the device that has each tile: [tile][device]. Of several it is the device itself, or the first.
+// `group_of`: a device only gets tiles of devices in its group. NOT_FOUND if no device has a tile.
 template <typename GroupOf>
 absl::StatusOr<std::vector<std::vector<int64_t>>> SourcesOf(const ShardGrid& grid, GroupOf group_of) {
   const int64_t devices = grid.num_devices();

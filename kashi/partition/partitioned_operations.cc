@@ -50,7 +50,7 @@ AxisSharding ProjectionOf(const std::vector<int>& dims, const std::vector<AxisLi
   return sharding;
 }
 
-// Only the dimensions that are summed up.
+// Keeps only the dimensions that are summed up.
 AxisSharding SummedPart(const std::vector<int>& dims, const PartitionRule& rule, const AxisSharding& sharding) {
   AxisSharding part(sharding.size());
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -73,11 +73,11 @@ double BytesOf(const Shape& shape) {
   return bytes;
 }
 
-// How a factor is cut in each of the operands that have it, and what these weigh.
+// The cuts of a factor in each of the operands that have it, and the bytes of these operands.
 struct FactorOfOperands {
   std::vector<AxisList> cuts;
   double bytes = 0;      // of all operands with the factor
-  double cut_bytes = 0;  // of those in which it is cut
+  double cut_bytes = 0;  // of the operands in which it is cut
 };
 
 FactorOfOperands LookAtOperands(const ProgramShardings& shardings, const RuleUse& use, int factor) {
@@ -97,8 +97,8 @@ FactorOfOperands LookAtOperands(const ProgramShardings& shardings, const RuleUse
 
 }  // namespace
 
-// The result decides, as far as it is cut. Beyond that, operands are used as they lie where the result is not larger
-// than what would have to be gathered. A sum that all operands have in parts comes before a cut of a smaller result.
+// The result decides, as far as it is cut. Beyond that, operands are used as they lie if the result is not larger
+// than the parts to be gathered. A sum that all operands have in parts has priority over a cut of a smaller result.
 std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) const {
   AxisChoice choice(program_.axes(), use.rule);
   const int factors = static_cast<int>(use.rule.factors.size());
@@ -150,7 +150,7 @@ void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) co
   }
 }
 
-// The part of an operand that a window moves over, with what it needs of the neighbours' parts.
+// The part of an operand that a window moves over, with the elements that it needs from the neighbours' parts.
 HloInstruction* ComputationPartitioner::GatherNeighbours(const HloInstruction& instruction, const RuleUse& use,
                                                          const std::vector<AxisList>& axes, size_t k,
                                                          HloInstruction* x) {
@@ -239,7 +239,7 @@ HloInstruction* ComputationPartitioner::EmitPart(const HloInstruction& instructi
   return program_.Add(std::move(part));
 }
 
-// The sum of the parts; where the result is wanted in pieces along the same axes, each device gets its piece only.
+// The sum of the parts; if the result is wanted in pieces along the same axes, each device gets its piece only.
 HloInstruction* ComputationPartitioner::Combine(const HloInstruction& instruction, const RuleUse& use,
                                                 const AxisList& along, HloInstruction* part, const Variable& wanted,
                                                 AxisSharding* sharding) {

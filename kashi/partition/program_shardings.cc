@@ -75,7 +75,7 @@ std::vector<int> ProgramShardings::NewVariables(const Shape& shape) {
   return variables;
 }
 
-// A sharding that the axes cannot express says nothing here: it is only met at the borders of the program.
+// A sharding that the axes cannot express is ignored here: it is only met at the borders of the program.
 void ProgramShardings::Fix(int variable, const std::optional<HloSharding>& said) {
   Variable& v = variables_[variable];
   if (!said.has_value() || v.is_fixed || !CanBeCut(*v.shape)) return;
@@ -280,7 +280,7 @@ bool ProgramShardings::SetManual(const std::vector<int>& variables) {
   return changed;
 }
 
-// From operands, and from bodies, to the result.
+// Spreads from operands, and from bodies, to the result.
 bool ProgramShardings::SpreadManual(const HloInstruction& instruction) {
   if (PassesOn(instruction)) return false;
   const auto is_manual = [this](int i) { return variables_[i].is_manual; };
@@ -357,7 +357,7 @@ bool ProgramShardings::Refine(int i, size_t dimension, const AxisList& axes) {
   const AxisSet used = SetOf(variable.sharding);
   AxisList better = now;
   for (size_t k = now.size(); k < axes.size() && (used >> axes[k] & 1) == 0; ++k) better.push_back(axes[k]);
-  // More parts than elements help nobody, and some of them would not nest in the parts of other arrays.
+  // More parts than elements have no use, and some of them would not nest in the parts of other arrays.
   const bool fits = axes_.SizeOf(better) <= variable.shape->dimensions(static_cast<int>(dimension));
   if (better.size() == now.size() || !fits) return false;
   now = std::move(better);

@@ -1,4 +1,4 @@
-// How each array of a global program lies on the devices: what the text says, and what follows from it.
+// The sharding of each array of a global program: the shardings in the text, and those that follow from them.
 //
 //   x = f32[8,16] parameter(0), sharding={devices=[4,1]<=[4]}     [{0}, {}]     said
 //   y = f32[16,8] transpose(x), dimensions={1,0}                  [{}, {0}]     from its operand
@@ -8,7 +8,7 @@
 // A Variable stands for the array that an instruction makes, or a leaf of its tuple. Instructions that only pass an
 // array on (tuple, get-tuple-element, a branch's parameters, the state of a loop) share it. Shardings are propagated
 // from operands to results and back along the rules of the operations (partition_rule.h), until nothing changes. They
-// only become finer, so this ends. Any outcome is right: it only decides what is computed where.
+// only become finer, so this ends. Any outcome is right: it only decides where each part is computed.
 //
 // In manual regions each device has an array of its own. ProgramShardings finds these arrays by the flow of data, as
 // ManualFlow does (evaluator/manual_region.h), but for each leaf of a tuple.
@@ -48,16 +48,16 @@ struct RuleUse {
 
 class ProgramShardings {
  public:
-  // Of a flat program (flat_program.h), which must outlive this. `results`: what is said about the leaves of the
-  // result.
+  // Makes the shardings of a flat program (flat_program.h), which must outlive this. `results`: the shardings in the
+  // text for the leaves of the result.
   static absl::StatusOr<ProgramShardings> Make(const HloModule& flat, const DeviceAxes& axes,
                                                const std::vector<HloSharding>& parameters,
                                                const std::vector<std::optional<HloSharding>>& results);
 
   const Variable& variable(int i) const { return variables_[i]; }
-  // One for each leaf of the instruction, in pre-order.
+  // One variable for each leaf of the instruction, in pre-order.
   const std::vector<int>& VariablesOf(const HloInstruction& instruction) const { return of_.at(&instruction); }
-  // One for each leaf of the program's result: how it leaves the program.
+  // One variable for each leaf of the program's result, with the sharding in which it leaves the program.
   const std::vector<int>& results() const { return results_; }
   // Whether each device runs it with operands of its own.
   bool IsOnDevices(const HloInstruction& instruction) const { return on_devices_.contains(&instruction); }
@@ -109,7 +109,7 @@ bool DiffersOnDevices(const HloInstruction& instruction);
 // Whether a border out of a manual region leads into an enclosing region.
 bool StaysInRegion(const HloInstruction& border);
 
-// The longest beginning of a list of axes into whose number of parts the factor may be cut. Of a moving window: all of
+// The longest prefix of a list of axes into whose number of parts the factor may be cut. For a moving window: all of
 // the list, or nothing.
 AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list);
 

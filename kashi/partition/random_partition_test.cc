@@ -1,4 +1,4 @@
-// Random programs with random shardings: what the devices compute is what the global program computes, bit for bit.
+// Random programs with random shardings: the devices compute the results of the global program, bit for bit.
 // Numbers are small and whole, so that sums are exact in any order.
 #include <algorithm>
 #include <cstdint>
@@ -356,7 +356,7 @@ void AddRegion(ShardedProgramText* p, size_t x) {
                                   "f), custom_call_target=\"SPMDShardToFullShape\", sharding=", sharding));
 }
 
-// In [batch, size, feature], kernel [width, feature, out].
+// Layout [batch, size, feature], kernel [width, feature, out].
 void AddConvolution(ShardedProgramText* p, size_t x) {
   if (p->RankOf(x) != 3) return;
   const Sizes in = p->Of(x);

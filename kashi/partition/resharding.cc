@@ -1,10 +1,10 @@
-// DeviceProgram::Reshard: from one sharding of an array to another, by steps that each move no more than they must.
+// DeviceProgram::Reshard: from one sharding of an array to another, by steps that each move as little as possible.
 //
-//   [{0}, {}]   to  [{0,1}, {}]   a slice: each device has what it needs
+//   [{0}, {}]   to  [{0,1}, {}]   a slice: each device has the elements that it needs
 //   [{0}, {}]   to  [{}, {0}]     an all-to-all
 //   [{0}, {}]   to  [{1}, {}]     a collective-permute, where both axes have one size
 //   [{0,1}, {}] to  [{0}, {}]     an all-gather along axis 1
-//   all else                      an all-gather, and on from there
+//   anything else                 an all-gather, and further steps from there
 //
 // Shards of sizes that do not divide evenly nest only sometimes: 7 in 4 parts of 2 and in 2 parts of 4 do, 5 in 4 parts
 // of 2 and in 2 parts of 3 do not. Where they do not, the whole dimension is gathered.
@@ -25,7 +25,7 @@ class Resharder {
       : program_(*program), axes_(program->axes()), x_(x), whole_(whole), now_(std::move(from)), to_(to) {}
 
   absl::StatusOr<HloInstruction*> Run() {
-    // Each step makes a dimension as it is to be, or takes axes away.
+    // Each step gives a dimension its final axes, or takes axes away.
     for (int64_t steps = 64 + 32 * static_cast<int64_t>(to_.size()); now_ != to_; --steps) {
       if (steps == 0) return Internal("no way from %s to %s was found", ToText(now_), ToText(to_));
       if (SliceStep() || AllToAllStep() || PermuteStep()) continue;
@@ -37,12 +37,12 @@ class Resharder {
  private:
   int64_t Size(size_t i) const { return whole_.dimensions(static_cast<int>(i)); }
   int64_t Shard(size_t i, const AxisList& axes) const { return CeilOfRatio(Size(i), axes_.SizeOf(axes)); }
-  // Whether the shards of `fine` are parts of those of `coarse`, which is its beginning.
+  // Whether the shards of `fine` are parts of those of `coarse`, which is a prefix of it.
   bool Nest(size_t i, const AxisList& coarse, const AxisList& fine) const {
     return Shard(i, fine) * (axes_.SizeOf(fine) / axes_.SizeOf(coarse)) == Shard(i, coarse);
   }
 
-  // All dimensions that only need to become finer, along axes that are free.
+  // Slices all dimensions that only need to become finer, along axes that are free.
   bool SliceStep() {
     const AxisSet used = SetOf(now_);
     std::vector<int64_t> padded, sizes;

@@ -42,8 +42,8 @@ bool OperandsHaveSmallerIds(const InstructionList& instructions) {
   });
 }
 
-// The order of the ids, which is that of the text that the proto was made of; the proto has them in post-order. The
-// order decides in which order instructions print. Ids that do not put operands first are left alone.
+// Returns instructions in the order of their ids: that of the text from which the proto was made; the proto has them in
+// post-order. This order decides in which order they print. Ids that do not put operands first are not used.
 InstructionList InOrderOfIds(const HloComputationProto& proto) {
   InstructionList instructions;
   instructions.reserve(proto.instructions_size());

@@ -123,7 +123,7 @@ absl::StatusOr<SharedShape> HloProtoReader::ReadShape(const ShapeProto& proto) {
   return shared;
 }
 
-// What the sugar of asynchronous operations relies on (docs/spec/hlo.md 1.6).
+// Checks the properties that the short form of asynchronous operations relies on (docs/spec/hlo.md 1.6).
 absl::Status HloProtoReader::CheckAsync(HloOpcode opcode, absl::Span<HloInstruction* const> operands,
                                         absl::Span<HloComputation* const> called) const {
   if (opcode == HloOpcode::kAsyncStart) {
@@ -139,7 +139,7 @@ absl::Status HloProtoReader::CheckAsync(HloOpcode opcode, absl::Span<HloInstruct
   return absl::OkStatus();
 }
 
-// ---- What any instruction may have ----------------------------------------------------------------------------------
+// ---- Fields that any instruction may have ---------------------------------------------------------------------------
 
 absl::Status HloProtoReader::ReadExtras(const HloInstructionProto& proto, HloInstruction* instruction) {
   KASHI_RETURN_IF_ERROR(ReadMetadata(proto.metadata(), instruction));

@@ -18,7 +18,7 @@ bool LooksLikeHloJson(absl::string_view text);
 // string that is no UTF-8.
 absl::StatusOr<std::string> HloModuleToJson(const HloModule& module);
 
-// INVALID_ARGUMENT for what is no such JSON; otherwise the errors of HloModule::CreateFromProto.
+// INVALID_ARGUMENT if the text is not such JSON; otherwise the errors of HloModule::CreateFromProto.
 absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromJson(absl::string_view text);
 
 }  // namespace kashi

@@ -1,7 +1,7 @@
 // HloModule and HloModuleProto: ToProto, CreateFromProto, CreateModuleConfigFromProto.
 //
-// What a proto has and a module has not is kept as bytes (HloModule::other_proto_fields) and comes back with ToProto.
-// What a module has and a proto has not (replica and partition counts, and what else the config says besides layouts)
+// Fields that a proto has and a module has not are kept as bytes (HloModule::other_proto_fields); ToProto writes them.
+// Data that a module has and a proto has not (replica and partition counts, and other parts of the config but layouts)
 // is not in ToProto, as in XLA's; files have it (module_settings_proto.h). Payloads come back in the places that name
 // them.
 
@@ -38,7 +38,7 @@ bool CalleesHaveSmallerIds(const HloComputation& computation) {
   return true;
 }
 
-// As XLA writes them. Where ids do not put callees first, a post-order does.
+// The order of XLA. If ids do not put callees first, a post-order does.
 std::vector<HloComputation*> InOrderOfIds(const HloModule& module) {
   std::vector<HloComputation*> order = module.computations();
   if (!std::all_of(order.begin(), order.end(), [](const auto* c) { return CalleesHaveSmallerIds(*c); })) {
@@ -265,7 +265,7 @@ absl::Status HloProtoReader::OrderComputations(std::vector<int>* order) const {
   return absl::OkStatus();
 }
 
-// By id; by name if no computation has the id.
+// Finds the entry by id; by name if no computation has the id.
 absl::StatusOr<int> HloProtoReader::FindEntry() const {
   const auto found = places_.find(proto_.entry_computation_id());
   if (found != places_.end()) return found->second;
@@ -276,7 +276,7 @@ absl::StatusOr<int> HloProtoReader::FindEntry() const {
                          proto_.entry_computation_name());
 }
 
-// In the order of their ids, which is that of the text that the proto was made of: it decides the order of printing.
+// Adds computations in the order of their ids: that of the text from which the proto was made, and of printing.
 absl::Status HloProtoReader::AddComputations() {
   KASHI_ASSIGN_OR_RETURN(const int entry, FindEntry());
   std::vector<int> order(computations_.size());

@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> Read(const HloModuleProto& proto, boo
   return HloModule::CreateFromProto(proto, *config, prohibit_empty_literal);
 }
 
-// Without the numbers of modules, which count those of the process.
+// The bytes without the module's number, which depends on the process.
 std::string Hex(HloModuleProto proto) {
   proto.clear_id();
   for (auto& entry : *proto.mutable_original_value_recovery_table()->mutable_entries()) {
@@ -70,7 +70,7 @@ HloModuleProto ProtoOf(const Row& row) {
   return proto;
 }
 
-// make_hlo_protos.py says what is what.
+// make_hlo_protos.py explains the columns.
 std::vector<Row> ReadRows() {
   std::ifstream file(KASHI_TEST_DATA "/hlo_protos.tsv");
   std::vector<Row> rows;
@@ -99,7 +99,7 @@ TEST(HloModuleProtoTest, RealXlasBytesPrintAsThere) {
   }
 }
 
-// ---- What comes back ------------------------------------------------------------------------------------------------
+// ---- Contents that come back ----------------------------------------------------------------------------------------
 
 constexpr char kTwoComputations[] = R"(HloModule m, is_scheduled=true
 
@@ -263,7 +263,7 @@ TEST(HloModuleProtoTest, ConstantsWithoutValues) {
   EXPECT_THAT(PrintChanged(constant, claim), HasSubstr("RESOURCE_EXHAUSTED"));
 }
 
-// ---- What is refused ------------------------------------------------------------------------------------------------
+// ---- Protos that are refused ----------------------------------------------------------------------------------------
 
 template <typename Change>
 void ExpectRefused(const std::string& text, const std::string& part, Change change) {

@@ -27,7 +27,7 @@ using google::protobuf::Message;
 // there.
 constexpr int kMaxNesting = 1000;
 
-// ---- What the bytes are ---------------------------------------------------------------------------------------------
+// ---- The kind of the bytes ------------------------------------------------------------------------------------------
 
 bool HasControlByte(absl::string_view text, absl::string_view allowed) {
   return std::any_of(text.begin(), text.end(), [allowed](char c) {
@@ -63,7 +63,7 @@ std::optional<HloProtoKind> KindOfText(absl::string_view text) {
   return std::nullopt;
 }
 
-// What can be told of a message without reading it.
+// Facts about a message that are known without reading it.
 struct Outline {
   absl::string_view field1;  // the first one, if it is bytes
   bool has_field2 = false;
@@ -138,7 +138,7 @@ absl::Status ParseBytes(absl::string_view bytes, Message* message) {
   return InvalidArgument("the bytes are not a valid %s", message->GetDescriptor()->name());
 }
 
-// Protobuf writes to standard error about what is wrong with its input.
+// Protobuf writes errors about its input to standard error; here they are silenced.
 absl::Status Parse(absl::string_view bytes, bool text_format, Message* message) {
   const google::protobuf::LogSilencer silencer;
   return text_format ? ParseText(bytes, message) : ParseBytes(bytes, message);
@@ -151,7 +151,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> MakeModule(const HloModuleProto& prot
   return HloModule::CreateFromProto(proto, config, prohibit_empty_literal);
 }
 
-// What a file has for the module; in text format the settings stand in front of the whole file.
+// The proto that a file has for the module; in text format the settings stand in front of the whole file.
 HloModuleProto ModuleProtoOf(const HloModule& module, bool text_format) {
   HloModuleProto proto = module.ToProto();
   if (!text_format) internal::proto_internal::AddSettings(module.config(), &proto);

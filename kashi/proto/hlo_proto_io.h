@@ -4,8 +4,8 @@
 //   HloProtoFile file;
 //   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadHloProto(bytes, &file));
 //   …
-//   KASHI_RETURN_IF_ERROR(WriteHloProto(*module, file, &bytes));   // the same kind, with the other contents of the
-//   file
+//   KASHI_RETURN_IF_ERROR(WriteHloProto(*module, file, &bytes));   // the same kind, with the
+//                                                                  // other contents of the file
 //
 // Such a file does not name its kind. The contents decide:
 //
@@ -30,7 +30,7 @@ namespace kashi {
 
 enum class HloProtoKind { kModule, kHlo, kSnapshot, kUnoptimizedSnapshot };
 
-// What a file is, and what it has besides the module.
+// The kind of a file, and its contents besides the module.
 struct HloProtoFile {
   HloProtoKind kind = HloProtoKind::kModule;
   bool text_format = false;

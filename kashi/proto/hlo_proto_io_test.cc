@@ -34,7 +34,7 @@ TEST(HloProtoIoTest, EveryKindComesBackInBothFormats) {
         HloProtoFile file;
         file.kind = kind;
         file.text_format = text_format;
-        // What an unoptimized snapshot has beside the module is all that tells it from an HloProto.
+        // Only its contents beside the module distinguish an unoptimized snapshot from an HloProto.
         if (with_more || kind == HloProtoKind::kUnoptimizedSnapshot) {
           file.snapshot.mutable_hlo()->mutable_buffer_assignment()->add_logical_buffers()->set_size(5);
           if (kind == HloProtoKind::kSnapshot) file.snapshot.set_execution_platform("cpu");

@@ -70,20 +70,20 @@ class HloProtoReader {
   const bool prohibit_empty_literal_;
   const int depth_;
   std::unique_ptr<HloModule> module_;  // outlives the computations, whose instructions stand in its arena
-  // By place in the proto; null before it is read.
+  // Computations by place in the proto; null before they are read.
   std::vector<std::unique_ptr<HloComputation>> computations_;
   absl::flat_hash_map<int64_t, int> places_;                    // of computations, by id
   absl::flat_hash_map<int64_t, HloInstruction*> instructions_;  // of all computations, by id
   absl::flat_hash_set<absl::string_view> instruction_names_;
   int64_t unlisted_bytes_ = kDefaultUnlistedBytes;
 
-  // Many instructions have the same, and share it.
+  // Many instructions have the same value, and share it.
   absl::flat_hash_map<Shape, SharedShape> shapes_;
   absl::flat_hash_map<OpMetadata, SharedValue<OpMetadata>> metadata_;
   absl::flat_hash_map<std::string, SharedValue<std::string>> backend_configs_;
 };
 
-// The same status with `context: ` before its message.
+// Returns the same status with `context: ` before its message.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
 }  // namespace kashi::internal::proto_internal

@@ -53,7 +53,7 @@ KASHI_SCALAR_FIELD(outfeed_config, !value.empty())
 KASHI_SCALAR_FIELD(async_execution_thread, !value.empty() && value != kMainExecutionThread)
 #undef KASHI_SCALAR_FIELD
 
-// Absent means 1, which is written all the same; old protos have 0.
+// An absent field means 1, but 1 is written; old protos have 0.
 #define KASHI_COUNT_FIELD(field)                                                         \
   KASHI_READ(field) {                                                                    \
     if (in.proto.field() > 1) fields->Set<HloField::field>(in.proto.field());            \
@@ -170,7 +170,7 @@ KASHI_WRITE(comparison_direction) {
   if (direction != nullptr) proto->set_comparison_direction(std::string(ComparisonDirectionToString(*direction)));
 }
 
-// The default of the operands' type is not kept, but it is written.
+// The default of the operands' type is not stored in the instruction, but it is written.
 KASHI_READ(comparison_type) {
   const Shape& operand = in.operands[0]->shape();
   if (!operand.IsArray()) return InvalidArgument("cannot compare %s", ShapeUtil::HumanString(operand));
@@ -258,7 +258,7 @@ bool SaysSomething(const PrecisionConfig& config) {
 
 }  // namespace
 
-// The default is not kept, but it is written: for each operand of a custom call, for the two factors of all others.
+// The default is not stored, but it is written: for each operand of a custom call, for the two factors of all others.
 KASHI_READ(precision_config) {
   PrecisionConfig config;
   KASHI_RETURN_IF_ERROR(FromWire(in.proto.precision_config(), &config));
@@ -440,11 +440,11 @@ constexpr size_t kFieldCount = 0
 #include "kashi/hlo/ir/fields.def"
     ;
 
-// Visits the fields that the opcode may have, each once, until `visit` returns false: those of its attributes. What
-// single opcodes have besides, or not, stands here and nowhere else.
+// Visits the fields that the opcode may have, each once, until `visit` returns false: those of its attributes. The
+// exceptions of single opcodes are listed here and nowhere else.
 template <typename Visit>
 void ForEachField(HloOpcode opcode, Visit visit) {
-  // They are about the computation that their async-start names.
+  // Their attributes are about the computation that their async-start names.
   if (opcode == HloOpcode::kAsyncUpdate || opcode == HloOpcode::kAsyncDone) return;
   if (opcode == HloOpcode::kParameter && !visit(HloField::parameter_number)) return;
   if (opcode == HloOpcode::kConstant && !visit(HloField::literal)) return;

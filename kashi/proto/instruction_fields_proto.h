@@ -12,7 +12,7 @@
 
 namespace kashi::internal::proto_internal {
 
-// What is known of an instruction before it is made.
+// The facts about an instruction that are known before it is made.
 struct InstructionReading {
   const HloInstructionProto& proto;
   HloOpcode opcode;
@@ -20,13 +20,13 @@ struct InstructionReading {
   absl::Span<HloInstruction* const> operands;
   absl::Span<HloComputation* const> called_computations;
   bool prohibit_empty_literal;
-  int64_t* unlisted_bytes;  // what literals without values may still take
+  int64_t* unlisted_bytes;  // bytes that literals without values may still take
 };
 
 // Gives the instruction exactly the fields that reading its text would. Errors do not name the instruction.
 absl::Status ReadFields(const InstructionReading& reading, HloFieldList* fields);
 
-// Writes what XLA writes: also some fields that the instruction does not have, with what that means.
+// Writes what XLA writes: also some fields that the instruction does not have, with their implied values.
 void WriteFields(const HloInstruction& instruction, HloInstructionProto* proto);
 
 }  // namespace kashi::internal::proto_internal

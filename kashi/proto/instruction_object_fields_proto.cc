@@ -127,7 +127,7 @@ KASHI_WRITE(domain) {
 
 namespace {
 
-// How many computations the opcode calls; -1: any number.
+// The number of computations that the opcode calls; -1: any number.
 int CalledComputationCount(HloOpcode opcode) {
   int count = 0;
   for (const HloOpcodeAttribute& entry : GetHloOpcodeInfo(opcode).attributes) {

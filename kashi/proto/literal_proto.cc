@@ -60,7 +60,7 @@ using internal::LiteralPiece;
   V(C64, c64s, float) \
   V(C128, c128s, double)
 // clang-format on
-// Those whose elements are bytes.
+// The types whose elements are bytes.
 // clang-format off
 #define KASHI_BYTES_FIELDS(V) \
   V(S1, s1s) \
@@ -88,7 +88,7 @@ using internal::LiteralPiece;
   V(F8E8M0FNU, f8e8m0fnus)
 // clang-format on
 
-// Of a type narrower than a byte only the low bits count, and the others are 0.
+// Clears the high bits: of a type narrower than a byte only the low bits count.
 void ClearHighBits(PrimitiveType type, char* bytes, size_t size) {
   const int bits = primitive_util::BitWidth(type);
   if (bits >= CHAR_BIT) return;
@@ -144,7 +144,7 @@ int64_t BytesHeld(PrimitiveType type, const LiteralProto& proto) {
   }
 }
 
-// The piece has memory for exactly what the proto holds.
+// Pre: the piece has memory for exactly the elements of the proto.
 void ReadElements(const LiteralProto& proto, const LiteralPiece& piece) {
   const PrimitiveType type = piece.subshape().element_type();
   const std::string* bytes = nullptr;
@@ -212,7 +212,7 @@ absl::Status CheckArray(const LiteralProto& proto, const Shape& shape, bool proh
                          wanted, held, shape.ToString(), bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63");
 }
 
-// A node of a proto and what belongs to it on the other side: no proto can exhaust the stack.
+// A node of a proto with its counterpart on the other side. A list of these replaces recursion, to limit the stack.
 template <typename Other>
 struct Pair {
   const LiteralProto* proto;

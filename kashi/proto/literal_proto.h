@@ -9,7 +9,7 @@
 
 namespace kashi::internal::proto_internal {
 
-// What Literal::CreateFromProto checks before it allocates. Arrays without values, unless they are prohibited, take
+// The checks of Literal::CreateFromProto before it allocates. Arrays without values, unless they are prohibited, take
 // their bytes off `*unlisted_bytes`: RESOURCE_EXHAUSTED if those are too few.
 absl::Status CheckLiteral(const LiteralProto& proto, bool prohibit_empty, int64_t* unlisted_bytes);
 

@@ -47,7 +47,7 @@ void ExpectError(const LiteralProto& proto, absl::StatusCode code, const std::st
 
 // ---- Protos ---------------------------------------------------------------------------------------------------------
 
-// The value part of what XLA writes: the bytes behind the shape.
+// The value part of XLA's output: the bytes behind the shape.
 struct WrittenCase {
   const char* shape;
   const char* text;

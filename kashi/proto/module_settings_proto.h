@@ -15,7 +15,7 @@
 
 namespace kashi::internal::proto_internal {
 
-// Only what differs from the default; an empty message if nothing does.
+// Only the settings that differ from the default; an empty message if there are none.
 ModuleSettings SettingsOf(const HloModuleConfig& config);
 void ApplySettings(const ModuleSettings& settings, HloModuleConfig* config);
 
@@ -23,7 +23,7 @@ void ApplySettings(const ModuleSettings& settings, HloModuleConfig* config);
 void AddSettings(const HloModuleConfig& config, HloModuleProto* proto);
 ModuleSettings SettingsIn(const HloModuleProto& proto);
 
-// Text form: the line, newline included, or nothing; and what such a line at the beginning of `text` says.
+// Text form: the line, newline included, or nothing; and the settings of such a line at the beginning of `text`.
 std::string SettingsComment(const HloModuleConfig& config);
 ModuleSettings SettingsInComment(absl::string_view text);
 

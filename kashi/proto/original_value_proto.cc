@@ -11,13 +11,13 @@ namespace {
 
 using Node = OriginalValue::Node;
 
-// The reader of text has the same limit.
+// The limit of the text reader.
 constexpr int kMaxDepth = 200;
 // A place in a tuple may be more than the next one: elements that are empty tuples have no leaves. All of them
 // together:
 constexpr int64_t kMaxSkippedElements = 10000;
 
-// The node at an index, which is made if it is not there; null if it cannot be.
+// The node at an index; it is made if it does not exist. Null if that is not possible.
 Node* MakeNode(Node* tree, const google::protobuf::RepeatedField<int64_t>& index, int64_t* skipped) {
   if (index.size() > kMaxDepth) return nullptr;
   Node* node = tree;

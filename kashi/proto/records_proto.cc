@@ -95,7 +95,7 @@ KASHI_DESCRIBE(OutputOperandAliasing, NUMBERS(output_shape_index) NUMBER(operand
 KASHI_DESCRIBE(ReplicaGroup, NUMBERS(replica_ids))
 KASHI_DESCRIBE(SourceTarget, NUMBER(source) NUMBER(target))
 
-// ---- What any instruction may carry ---------------------------------------------------------------------------------
+// ---- Records that any instruction may carry -------------------------------------------------------------------------
 
 KASHI_DESCRIBE(FrontendAttributes, for (const auto& entry
                                         : from.map()) (*to->mutable_map())[entry.first] = entry.second;)
@@ -157,7 +157,7 @@ KASHI_DESCRIBE(OpSharding,
   absl::Status FromWire(const wire::type& message, type* record) { return Copy(message, record); }
 KASHI_RECORD_TYPES(KASHI_DEFINE)
 
-// ---- What records do as messages do it ------------------------------------------------------------------------------
+// ---- Functions that records have in common with messages ------------------------------------------------------------
 
 namespace message_internal {
 namespace {

@@ -3,8 +3,8 @@
 //   ToWire(instruction.window(), proto->mutable_window());
 //   KASHI_RETURN_IF_ERROR(FromWire(proto.window(), &window));
 //
-// Both add to what is there; callers pass empty ones. FromWire refuses numbers that are no enumerators
-// (INVALID_ARGUMENT); what it has written by then is unspecified.
+// Both add to the target's contents; callers pass empty ones. FromWire refuses numbers that are not enumerators
+// (INVALID_ARGUMENT); the contents of the target are then unspecified.
 //
 // With these, records themselves have SerializeAsString(), ParseFromString() and DebugString()
 // (kashi/hlo/attributes/message.h).

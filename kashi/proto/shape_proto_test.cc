@@ -140,7 +140,7 @@ TEST(PrimitiveTypeProto, TextFormatKnowsTheNames) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is refused, and what is skipped (array-model.md, 3.4)
+// Protos that are refused, and fields that are skipped (array-model.md, 3.4)
 // ---------------------------------------------------------------------------------------------------------------------
 
 void ExpectShapeError(const std::string& proto_text, absl::StatusCode code, const std::string& part) {

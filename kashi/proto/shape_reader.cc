@@ -56,7 +56,7 @@ absl::Status ShapeReader::ReadShape(const Task& task) {
   return ReadLayout(*layout, task.depth, task.result->mutable_layout());
 }
 
-// All but the layout. A number that is no type gives an invalid shape; fields that the kind has no use for are skipped.
+// Reads all but the layout. An invalid type number gives an invalid shape; fields that the kind lacks are skipped.
 absl::Status ShapeReader::ReadKind(const Task& task) {
   const PrimitiveType type = task.proto->element_type();
   if (primitive_util::IsArrayType(type)) return ReadArray(*task.proto, task.result);

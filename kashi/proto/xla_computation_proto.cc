@@ -1,4 +1,4 @@
-// What of XlaComputation and XlaBuilder is about protos.
+// The functions of XlaComputation and XlaBuilder that work on protos.
 #include <memory>
 #include <utility>
 

@@ -21,7 +21,7 @@ constexpr int64_t kMostL1Bytes = int64_t{1} << 20;
 constexpr int64_t kMostL2Bytes = int64_t{64} << 20;
 constexpr int64_t kMostWays = 64;
 
-// "32768K", "2M", "64": bytes; nullopt for other text, and for what is not positive or beyond 2^50.
+// Parses "32768K", "2M", "64" as bytes; nullopt for other text, and for numbers that are not positive or beyond 2^50.
 std::optional<int64_t> ParseBytes(absl::string_view text) {
   int shift = 0;
   if (absl::ConsumeSuffix(&text, "K")) {
@@ -85,7 +85,7 @@ std::optional<CacheFolder> ReadCacheFolder(const std::string& folder) {
   return cache;
 }
 
-// What a machine says of itself may be nonsense, in virtual machines above all: that is left out.
+// Virtual machines above all may report nonsense about their caches: such levels are ignored.
 void Take(const CacheModel::Level& found, int64_t most_bytes, CacheModel::Level* level) {
   if (found.ways > 0 && IsUsable(found, most_bytes)) *level = found;
 }

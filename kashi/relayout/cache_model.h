@@ -1,5 +1,5 @@
-// What a relayout plan knows of the machine: its caches. Sizes of blocks, when lines drive one another out of a cache,
-// and from which size on a target is written with non-temporal stores all follow from it.
+// The machine as a relayout plan sees it: its caches. The sizes of blocks, the sets in which lines evict one another,
+// and the size from which on a target is written with non-temporal stores all follow from it.
 //
 //   CacheModel::OfMachine()                        measured once: /sys, else sysconf, else usual sizes
 //   ParseCacheModel("48K/12,2M/16,260M")           another machine: L1 and L2 with their ways, and the largest cache
@@ -30,9 +30,9 @@ struct CacheModel {
   Level l2 = {512 << 10, 8};
   int64_t last_bytes = 32 << 20;  // of the largest cache, which several cores may share
 
-  // The caches of the first processor. What the system does not tell is as in the defaults above. Looked up once.
+  // The caches of the first processor. Sizes that the system does not tell are the defaults above. Looked up once.
   static const CacheModel& OfMachine();
-  // The same of a machine whose /sys is below `root`.
+  // The caches of a machine whose /sys is below `root`.
   static CacheModel OfMachineBelow(const std::string& root);
 
   // "32K/8,512K/8,32M"; ParseCacheModel reads it.

@@ -20,7 +20,7 @@ absl::Status CheckSlot(const Shape& shape, int64_t slot_bits) {
                          type_bits, slot_bits);
 }
 
-// For messages.
+// Only used in messages.
 int64_t SaturatingEnd(int64_t start, int64_t size) { return CheckedAdd(start, size).value_or(INT64_MAX); }
 
 // The least and the greatest byte offset must both be far from overflow.

@@ -1,4 +1,4 @@
-// Where the elements of an array lie in memory: by a layout, or by byte strides as NumPy has them; all of the array, or
+// The positions of an array's elements in memory: by a layout, or by NumPy's byte strides; of all of the array, or
 // a part of it. One side of a relayout.
 //
 //   Placement::OfLayout(ParseShape("bf16[512,6144]{1,0:T(8,128)(2,1)}").value())   a device buffer
@@ -22,8 +22,8 @@ namespace kashi {
 
 class Placement {
  public:
-  // The address that goes with it is that of the buffer's first byte (its prefix, M, included). INVALID_ARGUMENT where
-  // IndexMap::Make says so, and for E(bits) that cannot hold the type.
+  // The address that goes with it is that of the buffer's first byte (its prefix, M, included). INVALID_ARGUMENT as
+  // from IndexMap::Make, and for E(bits) that cannot hold the type.
   static absl::StatusOr<Placement> OfLayout(const Shape& shape);
 
   // An element's first byte is at the address + sum of index * byte_strides; strides may be negative, 0, and no
@@ -46,10 +46,10 @@ class Placement {
 
   // Bits that an element takes: E of the layout, else those of its storage.
   int64_t slot_bits() const { return slot_bits_; }
-  // Whether all of the array is meant, so that what lies between its elements is padding, and nobody else's.
+  // Whether this is all of the array, so that everything between its elements is padding.
   bool is_whole_buffer() const { return has_layout() && sizes_ == whole_sizes_; }
 
-  // Where the element with this index (of the part) begins: bits from the address. Pre: rank entries, each in its
+  // The offset of the element with this index (of the part), in bits from the address. Pre: rank entries, each in its
   // dimension.
   int64_t BitOffset(absl::Span<const int64_t> index) const;
 

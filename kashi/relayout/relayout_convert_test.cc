@@ -1,4 +1,4 @@
-// Conversions of all pairs of types: each element becomes what ConvertElement makes of it.
+// Conversions of all pairs of types: each element becomes the result of ConvertElement.
 #include <cstdint>
 #include <cstring>
 #include <limits>

@@ -1,15 +1,15 @@
-// Execute against ExecuteByIndex, and that against brute force, over as many relayouts as a test has time for: small
-// ones by a plan, all sorts at random.
+// Compares Execute with ExecuteByIndex, and that with brute force, for as many relayouts as a test has time for: small
+// ones systematically, all kinds at random.
 //
-//   small scope    every size from {1,2,3,7,8,9} and every permutation up to rank 4, up to the names of the dimensions:
-//                  those are
-//                  drawn (so the source's order is the same for all until they are)
+//   small scope    every size from {1,2,3,7,8,9} and every permutation up to rank 4, up to the names of the
+//                  dimensions, which are drawn at random
+//                  (so the source's order is the same for all until they are drawn)
 //                  every pair of tile lists, with all of these up to rank 2, with a share of them beyond
 //                  element sizes and packings, padding, alignment, L and M: dealt, so that each comes up equally often
 //                  all of it for every target that Highway has functions for on this machine
 //
 // KASHI_TEST_SCOPE=full takes every pair of tile lists at rank 3, many more at rank 4, and runs for minutes.
-// A failure is made smaller, and printed as one line that says it all.
+// A failure is reduced to a smaller one, and printed as one line with all its facts.
 #include "kashi/relayout/simd/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>
@@ -77,7 +77,7 @@ class RelayoutTrialTest : public testing::Test {
     std::signal(SIGBUS, SIG_DFL);
   }
 
-  using Check = absl::FunctionRef<std::string(const Trial& trial)>;  // what is wrong, or ""
+  using Check = absl::FunctionRef<std::string(const Trial& trial)>;  // a text about the error, or ""
 
   // False once there have been enough failures.
   static bool Expect(const Trial& trial, const std::string& where, Check check) {
@@ -330,7 +330,7 @@ TEST_F(RelayoutRandomTest, WordsOfEightRowsEqualTheIndexLoop) {
   }
 }
 
-// Blocks, threads, and what else depends on size.
+// Blocks, threads, and other things that depend on size.
 TEST_F(RelayoutRandomTest, LargeArraysEqualTheIndexLoop) {
   const RandomPick pick(3);
   Runner runner(int64_t{64} << 20);

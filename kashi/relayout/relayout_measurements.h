@@ -1,5 +1,5 @@
-// What plans with RelayoutOptions::measure have found in this process, as text that can be kept in a file: a later
-// process that is given it need not measure again.
+// The results of plans with RelayoutOptions::measure in this process, as text that can be kept in a file: a later
+// process that reads it need not measure again.
 //
 //   kashi relayout measurements 1
 //   machine 32K/8,512K/8,32M; 2 threads; vectors 0x3c00; kernels rows, exchange, …
@@ -15,14 +15,14 @@
 
 namespace kashi {
 
-// All that is known, in the order of the problems. Any number of threads may call these functions at once.
+// All known measurements, in the order of the problems. Any number of threads may call these functions at once.
 std::string RelayoutMeasurementsToText();
 
 // Problems that are known. It grows when a plan is measured.
 int64_t RelayoutMeasurementCount();
 
-// Adds what such a text says; a problem that is known keeps what is known. Nothing is added after an error:
-// INVALID_ARGUMENT, with the number of the line, if the text is not such a text; FAILED_PRECONDITION if it is of
+// Adds the measurements of such a text; a known problem keeps its old result. Nothing is added after an error:
+// INVALID_ARGUMENT, with the number of the line, if the text is not valid; FAILED_PRECONDITION if it is of
 // another machine, or of a version of Kashi with other kernels.
 absl::Status AddRelayoutMeasurements(absl::string_view text);
 

@@ -5,16 +5,16 @@
 //                                                                ParseShape("f32[1000,1001]{1,0:T(8,128)}").value()));
 //   plan.Execute(source, target);   // target: plan.target_bytes() bytes
 //
-// How:
+// The method:
 //
-//   digits of both sides (plan/digits.h)                      r/8  r%8   c/128  c%128
-//     -> boxes: loop nests with one stride a side (plan/boxes.h) ragged edges are boxes of their own
-//     (plan/groups.h: padding that fills words is moved with them)
+//   digits of both sides (nests/digits.h)                     r/8  r%8   c/128  c%128
+//     -> boxes: loop nests with one stride per side (nests/boxes.h); ragged edges are boxes of their own
+//     (nests/groups.h: padding that fills words is moved with them)
 //     -> a kernel for each box, the first that takes it (kernels/)   rows, blocks, elements
 //     -> blocks that fit the caches, whole lines by non-temporal stores, threads
 //
-// Two sides that no loop nest relates (a tile that does not divide the tile around it; `*`) go through the index loop:
-// element by element, by the formula of the layout. It is also what every kernel is tested against.
+// Two sides that no loop nest relates (a tile that does not divide the tile around it; `*`) use the index loop:
+// element by element, by the formula of the layout. Every kernel is tested against it, too.
 #ifndef KASHI_RELAYOUT_RELAYOUT_PLAN_H_
 #define KASHI_RELAYOUT_RELAYOUT_PLAN_H_
 
@@ -32,8 +32,8 @@
 namespace kashi {
 
 struct RelayoutOptions {
-  // What becomes of target positions that hold no element, tail padding included: each gets these bits (of the target's
-  // type; 0 is zeros), or with nullopt all are left as they are. A target that is no whole buffer (a slice, strides)
+  // The bits of target positions that hold no element, tail padding included: each gets these bits (of the target's
+  // type; 0 is zeros), or with nullopt all are left as they are. A target that is not a whole buffer (a slice, strides)
   // has no padding. The prefix of a layout (M) is always left alone.
   std::optional<absl::uint128> padding = absl::uint128(0);
 
@@ -81,14 +81,14 @@ class RelayoutPlan {
   // is_identity(). Padding of the source is never part of a result.
   void Execute(const void* source, void* target) const;
 
-  // The same by the index loop: slow, single-threaded, obvious.
+  // Executes by the index loop: slow, single-threaded, obvious.
   void ExecuteByIndex(const void* source, void* target) const;
 
-  // Every element stays at its place, and is the same bits there: a copy. Execute may then be called with one address
+  // Every element keeps its place and its bits: a copy. Execute may then be called with one address
   // for both, and writes padding only.
   bool is_identity() const;
 
-  // For people: the sides, the boxes, which kernel each got, and why not the faster ones; one a line.
+  // For people: the sides, the boxes, the kernel of each, and why not the faster ones; one per line.
   std::string ToString() const;
 
  private:

@@ -59,7 +59,7 @@ Bytes Noise(int64_t count, uint32_t seed) {
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
   return bytes;
 }
-// The target, which had 0xee in all its bytes; both ways of execution give the same.
+// The target after Execute, with 0xee in all its bytes before; both ways of execution give the same.
 Bytes Executed(const RelayoutPlan& plan, const Bytes& source, int64_t target_bytes) {
   Bytes target(target_bytes, 0xee), by_index = target;
   plan.Execute(source.data(), target.data());
@@ -114,7 +114,7 @@ TEST(RelayoutPlanTest, PackedElements) {
   EXPECT_THAT(Executed(PlanOf("u4[3]", "u4[3]{0:E(4)}"), {0xf1, 0xf2, 0xf3}), ElementsAre(0x21, 0x03));  // high bits go
 }
 
-// As all of Kashi and NumPy with ml_dtypes have narrow integers in bytes: narrow_int.h.
+// Narrow integers are in bytes, as everywhere in Kashi and in NumPy with ml_dtypes: narrow_int.h.
 TEST(RelayoutPlanTest, UnpacksAsUnpackIntNDoes) {
   const Bytes packed = {0x18, 0xf0, 0x7a};
   Bytes want(6);
@@ -251,7 +251,7 @@ TEST(RelayoutPlanTest, HugeStrides) {
   munmap(memory, kBytes);
 }
 
-// Plans of what no machine has: they must be made or refused, soon, and without overflow.
+// Plans for arrays that no machine could hold: they must be made or refused, soon, and without overflow.
 TEST(RelayoutPlanTest, MakesPlansOfHugeArrays) {
   for (const auto& [from, to] :
        {std::pair("u8[1152921504606846,300]", "u8[1152921504606846,300]{0,1}"),
@@ -361,7 +361,7 @@ TEST(RelayoutPlanTest, IdentityIsWhereNothingMoves) {
   EXPECT_FALSE(PlanOf("f32[6]", "s32[6]", Converting()).is_identity());
 }
 
-// With one address for both, elements stay, and padding is written.
+// With one address for both sides, elements stay, and padding is written.
 TEST(RelayoutPlanTest, IdentityInPlace) {
   for (const char* text :
        {"u8[3,5]", "u8[3,5]{1,0:T(2,4)}", "u8[3]{0:T(100)}", "u4[3]{0:T(8)E(4)}", "u16[9]{0:T(3)(2)}",
@@ -409,7 +409,7 @@ bool ExpectMoves(absl::string_view from, absl::string_view to, std::initializer_
     line_by_line = absl::StrContains(plan.ToString(), "line by line");
     std::vector<char> source(plan.source_bytes());
     for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 2654435761u >> 11);
-    if (expected.empty()) {  // the same for all stores and shifts, and slow
+    if (expected.empty()) {  // equal for all stores and shifts, and slow to compute
       expected.assign(plan.target_bytes(), '\x5a');
       plan.ExecuteByIndex(source.data(), expected.data());
     }
@@ -428,7 +428,7 @@ bool ExpectMoves(absl::string_view from, absl::string_view to, std::initializer_
   return line_by_line;
 }
 
-// Rows of the target that share cache lines, or whose lines are their own where the target itself begins with a line;
+// Rows of the target that share cache lines, or whose lines are their own if the target itself begins with a line;
 // long and short runs; rows whose addresses collide in the caches.
 TEST(RelayoutPlanTest, PastTheCachesAsThroughThem) {
   const std::pair<const char*, const char*> kSides[] = {

@@ -22,7 +22,7 @@ namespace {
 
 using Kind = Token::Kind;
 
-// One range of a part as it is written.
+// One range of a part, as in the text.
 struct Range {
   std::optional<int64_t> begin;
   std::optional<int64_t> end;
@@ -178,7 +178,7 @@ bool IsNameCharacter(char c) {
   return absl::ascii_isalnum(c) || absl::string_view("_-+./").find(c) != absl::string_view::npos;
 }
 
-// Where a side begins that may have `name: ` before it. A shape never begins so.
+// Where a side begins, after an optional `name: `. A shape never begins with a name.
 size_t EndOfName(absl::string_view line, size_t begin) {
   size_t end = begin;
   while (end < line.size() && IsNameCharacter(line[end])) ++end;

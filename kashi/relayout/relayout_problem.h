@@ -1,14 +1,14 @@
-// Relayouts as text: what `kashi relayout` and bench/relayout take.
+// Relayouts as text, the input of `kashi relayout` and bench/relayout.
 //
 //   f32[1000,1001] -> {1,0:T(8,128)}                               the same array, into tiles
 //   nchw: f32[64,3,224,224] -> {1,3,2,0}                           with a name
 //   [0:8, 128:] of f32[8,256]{1,0:T(8,128)} -> f32[8,128]          a part of an array, ranges as in Python
-//   f32[64] -> bf16[64]                                            types may differ; whether they are converted others
-//   say
+//   f32[64] -> bf16[64]                                            types may differ; options of the caller say
+//                                                                  whether they are converted
 //
-// One side is a shape, or of the second side a layout alone: that of the same array, or of an array as large as the
-// part. Before a shape may stand the ranges of a part: begin:end, where either may be left out. That is how
-// Placement::ToString() prints it.
+// One side is a shape; the second side may also be a layout alone: that of the same array, or of an array as large as
+// the part. The ranges of a part may precede a shape: begin:end, where either may be left out.
+// Placement::ToString() prints it in this form.
 #ifndef KASHI_RELAYOUT_RELAYOUT_PROBLEM_H_
 #define KASHI_RELAYOUT_RELAYOUT_PROBLEM_H_
 
@@ -25,12 +25,12 @@
 
 namespace kashi {
 
-// One side as it is written.
+// One side as in the text.
 struct RelayoutSide {
   Shape shape;             // an array, all of it; without a layout if the text says none
   DimensionVector starts;  // of the part; 0 each if all is meant
   DimensionVector sizes;   // of the part
-  bool is_part = false;    // ranges are written, be they those of all
+  bool is_part = false;    // the text has ranges, even if they are those of all
 
   // The layout is row-major if none is written. INVALID_ARGUMENT as Placement's.
   absl::StatusOr<Placement> ToPlacement() const;
@@ -45,7 +45,7 @@ struct RelayoutProblem {
 // `strict`: warnings of the shape parser (shape_parser.h) are errors. `diagnostics` receives those warnings or, after a
 // failure (nullopt), the errors, with offsets into the text. Hostile text is no danger.
 
-// All of the text is one side. `other`: whose array a layout alone is about; null: there must be a shape.
+// All of the text is one side. `other`: the side whose array a layout alone is for; null: there must be a shape.
 std::optional<RelayoutSide> ParseRelayoutSide(absl::string_view text, const RelayoutSide* other, bool strict,
                                               std::vector<Diagnostic>* diagnostics);
 

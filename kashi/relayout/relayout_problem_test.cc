@@ -96,7 +96,7 @@ TEST(RelayoutProblemTest, ToPlacement) {
   EXPECT_EQ(problem->to.ToPlacement()->ToString(), "f32[2,5]{0,1}");
 }
 
-// No text ends the process, and every failure says where.
+// No text ends the process, and every failure has a place.
 TEST(RelayoutProblemTest, AnyText) {
   std::minstd_rand engine(1);
   const std::string alphabet = "f32s[],{}0:T()-> of#<=?ab*\"/\\\n1";

@@ -1,5 +1,5 @@
-// For tests only: a relayout as data, which can be printed, and run on guarded memory; and what it must do, written the
-// obvious way, without a Placement and without an IndexMap.
+// For tests only: a relayout as data, which can be printed, and run on guarded memory; and its expected result,
+// computed in the obvious way, without a Placement and without an IndexMap.
 #ifndef KASHI_RELAYOUT_RELAYOUT_RUNNER_TESTING_H_
 #define KASHI_RELAYOUT_RELAYOUT_RUNNER_TESTING_H_
 
@@ -51,8 +51,8 @@ struct Side {
   }
 };
 
-// Where a buffer lies in its guarded memory: so many bytes behind the page that must not be touched, or just in front
-// of the other one.
+// The place of a buffer in its guarded memory: the distance in bytes from the guard page before it, or kAtEnd: just in
+// front of the page after it.
 inline constexpr int64_t kAtEnd = -1;
 
 struct Trial {
@@ -95,7 +95,7 @@ inline std::string ToString(const Side& side) {
   return text;
 }
 
-// One line that says it all; what the command can be told stands in front.
+// One line with all facts; those that the command also takes stand first.
 inline std::string ToString(const Trial& trial) {
   std::string text =
       absl::StrCat("kashi relayout --check --from '", ToString(trial.from), "' --to '", ToString(trial.to), "'");
@@ -185,7 +185,7 @@ inline void FillPadding(const Side& side, absl::uint128 padding, char* target) {
   WriteBits(target, end, (8 - end % 8) % 8, 0);
 }
 
-// From the bits of a value of the source's type to those of one of the target's.
+// Converts the bits of a value of the source's type to those of a value of the target's.
 using ElementConversion = absl::FunctionRef<absl::uint128(absl::uint128)>;
 
 inline void BruteForce(const Trial& trial, const char* source, char* target, ElementConversion convert) {
@@ -228,7 +228,7 @@ inline absl::StatusOr<Extent> ExtentOf(const Side& side, int64_t limit) {
   return Extent{static_cast<int64_t>(begin), static_cast<int64_t>(end)};
 }
 
-// Memory between two pages whose use ends the process.
+// Memory between two pages that end the process when they are touched.
 class GuardedMemory {
  public:
   explicit GuardedMemory(int64_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage) {
@@ -243,7 +243,7 @@ class GuardedMemory {
 
   char* begin() const { return begin_; }
   char* end() const { return begin_ + bytes_; }
-  // Where an array with this extent begins. Pre: it fits.
+  // The address of an array with this extent. Pre: it fits.
   char* Place(const Extent& extent, int64_t shift) const {
     return (shift == kAtEnd ? end() - extent.end : begin_ + shift - extent.begin);
   }
@@ -270,8 +270,8 @@ class Runner {
     return ExtentOf(trial.from, capacity_).ok() && ExtentOf(trial.to, capacity_).ok();
   }
 
-  // Execute against ExecuteByIndex: what differs, or "". Memory around the target must keep its bytes.
-  // Pre of all: Fits(trial).
+  // Compares Execute with ExecuteByIndex: the difference, or "". Memory around the target must keep its bytes.
+  // Pre of all functions: Fits(trial).
   std::string Run(const Trial& trial) {
     const absl::StatusOr<RelayoutPlan> plan = MakePlan(trial);
     if (!plan.ok()) return absl::StrCat("Make: ", plan.status().message());
@@ -310,7 +310,7 @@ class Runner {
  private:
   static constexpr int64_t kCanary = 128;
 
-  // Offsets in target_, want_ and noise_: what is compared, and the address in it.
+  // Offsets in target_, want_ and noise_: the compared bytes, and the address in them.
   struct Region {
     int64_t begin;
     int64_t end;
@@ -322,7 +322,7 @@ class Runner {
             std::min<int64_t>(target_.end() - target_.begin(), address + extent.end + kCanary), address};
   }
 
-  // The first and the last so many bytes of all memories, and somewhat more.
+  // Fills the first and the last `bytes` bytes of all memories, and somewhat more.
   void MakeNoise(int64_t bytes) {
     const int64_t all = noise_.end() - noise_.begin();
     bytes = std::min((bytes + kMostShift + kCanary + 7) / 8 * 8, all);

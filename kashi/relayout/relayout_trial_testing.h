@@ -41,7 +41,7 @@ struct TrialLimits {
 
 inline constexpr int64_t kCombine = Tile::kCombineDimension;
 
-// What TPUs have, then what is hard.
+// The tiles of TPUs, then difficult ones.
 inline const std::vector<TileList>& UsualTileLists() {
   static const auto& lists = *new std::vector<TileList>{
       {},
@@ -154,7 +154,7 @@ inline Side DrawSide(Pick pick, PrimitiveType type, const Index& sizes, bool is_
   return side;
 }
 
-// Every type of an element, those of whole bytes more often.
+// Every element type, those of whole bytes more often.
 inline PrimitiveType DrawType(Pick pick) {
   static const auto& types = *new std::vector<PrimitiveType>([] {
     std::vector<PrimitiveType> all = {U8, S16, F32, F64, C128, BF16, F32, S4, U2, U1};

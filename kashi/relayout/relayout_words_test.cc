@@ -1,5 +1,5 @@
-// Words of a few elements of which one side has only a part, or other partners: each plan equals the index loop over
-// all small sizes, on every target of Highway, within the caches and past them; and which kernel does it.
+// Words of a few elements of which one side has only a part, or other partners: each plan equals the index loop for
+// all small sizes, on every target of Highway, within the caches and past them; and the right kernel does it.
 #include "kashi/relayout/simd/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>
@@ -28,7 +28,7 @@ class WordsTest : public testing::Test {
  protected:
   ~WordsTest() override { hwy::SetSupportedTargetsForTest(0); }
 
-  // Both ways; what else may change how it is done takes turns.
+  // Both directions; other options that change the execution take turns.
   void ExpectEqual(const std::string& dense, const std::string& tiled) {
     constexpr absl::uint128 kPadding[] = {0, 0xb7a5937f5b3d1e2c};
     if (cases_++ % kShare != 0) return;

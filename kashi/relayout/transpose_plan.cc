@@ -48,8 +48,8 @@ constexpr int64_t kMinTaskBytes = 256 << 10;
 constexpr int kMaxTasks = 1024;
 constexpr int64_t kCacheLineBytes = 64;
 
-// Of a box that goes through a buffer: doubles in all (half of a usual second-level cache), and along the dimensions
-// that are most minor on either side, so that both sides see whole cache lines.
+// The size of a box that goes through a buffer: doubles in all (half of a usual second-level cache), and along the
+// dimensions that are most minor on either side, so that both sides see whole cache lines.
 constexpr int64_t kStageDoubles = 32 << 10;
 constexpr int64_t kStageRunDoubles = 64;
 
@@ -126,7 +126,7 @@ DimensionVector InputStridesOf(const Options& options) {
   return strides;
 }
 
-// Of this dimension of a side; 1 where it has no tiles.
+// The tile size of this dimension of a side; 1 if it has no tiles.
 int64_t TileSize(absl::Span<const int64_t> tiling, size_t rank, size_t dimension) {
   const size_t untiled = rank - tiling.size();
   return dimension < untiled ? 1 : tiling[dimension - untiled];
@@ -188,7 +188,7 @@ absl::StatusOr<Placement> PlaceDoubles(const Options& options) {
   return PlaceRowMajor(U64, dims, tiling);
 }
 
-// Padding is left alone: nobody is promised a value, and parts could not tell whose it is.
+// Padding keeps its bytes: no value is promised for it, and partial plans could not tell to which of them it belongs.
 RelayoutOptions OptionsFor(int threads) {
   RelayoutOptions options;
   options.padding = std::nullopt;
@@ -196,10 +196,10 @@ RelayoutOptions OptionsFor(int threads) {
   return options;
 }
 
-// Where the i-th of n even shares of `count` begins.
+// The beginning of the i-th of n even shares of `count`.
 int64_t ShareBegin(int64_t count, int64_t i, int64_t n) { return count / n * i + std::min(i, count % n); }
 
-// Lets one thread wait for the others. After Wait nobody touches it any more.
+// Lets one thread wait for the others. After Wait no thread uses it any more.
 class Countdown {
  public:
   explicit Countdown(int count) : count_(count) {}
@@ -228,7 +228,7 @@ void EraseFrom(const std::vector<bool>& is_erased, List& list) {
   list.resize(kept);
 }
 
-// The same, for lists with an entry for each dimension of the output; the dimensions that stay get new numbers.
+// Also for lists with an entry for each dimension of the output; the dimensions that stay get new numbers.
 template <typename List>
 void EraseFromOutput(const std::vector<bool>& is_erased, List& permutation, List& b_tiling) {
   std::vector<bool> is_erased_in_output;
@@ -353,7 +353,7 @@ void TransposePlan::ExecuteTask(int task, const char* a, char* b) const {
   DimensionVector sizes = input_dims_;
   starts[cut_dimension_] = begin;
   sizes[cut_dimension_] = end - begin;
-  // A part of what Create has planned: nothing is left that could fail.
+  // A part of the plan that Create has made: nothing can fail any more.
   RelayoutPlan::Make(plan_.from().Slice(starts, sizes).value(), plan_.to().Slice(starts, sizes).value(), OptionsFor(1))
       .value()
       .Execute(a, b);
@@ -455,7 +455,7 @@ bool TransposePlanCacheKey::operator==(const TransposePlanCacheKey& other) const
 absl::StatusOr<std::shared_ptr<TransposePlan>> TransposePlanCache::GetOrCreate(const TransposePlan::Options& options) {
   const TransposePlanCacheKey key(options);
   if (std::shared_ptr<TransposePlan> plan = Find(key)) return plan;
-  // Made outside the lock: two threads may make the same plan, and the later one's takes the place.
+  // Made outside the lock: two threads may make the same plan, and the later one's replaces the other.
   KASHI_ASSIGN_OR_RETURN(std::shared_ptr<TransposePlan> plan, TransposePlan::Create(options));
   Insert(key, plan);
   return plan;

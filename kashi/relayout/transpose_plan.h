@@ -1,9 +1,9 @@
 // XLA's transposer: the dimensions of an array in another order, tiles or byte strides on the way in, tiles on the way
-// out. Its names and meanings (docs/spec/xla-api.md, 29.2), on RelayoutPlan, which says all this and more with two
-// shapes.
+// out. It has XLA's names and meanings (docs/spec/xla-api.md, 29.2), and uses RelayoutPlan, which can do all this and
+// more with two shapes.
 //
 //   const int64_t dims[] = {1000, 1001}, permutation[] = {1, 0}, tiling[] = {8, 128};
-//   TransposePlan::Options options;          // spans: what they view must live until Create returns
+//   TransposePlan::Options options;          // spans: the lists that they view must live until Create returns
 //   options.elem_size_in_bytes = 4;
 //   options.dims = dims;
 //   options.permutation = permutation;       // dimension i of the output is dimension permutation[i] of the input
@@ -11,7 +11,7 @@
 //   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<TransposePlan> plan, TransposePlan::Create(options));
 //   plan->Execute(a, b);                     // b: plan->OutputNumElems() * 4 bytes
 //
-// More than XLA has: tiles on both sides at once.
+// Beyond XLA's: tiles on both sides at once.
 #ifndef KASHI_RELAYOUT_TRANSPOSE_PLAN_H_
 #define KASHI_RELAYOUT_TRANSPOSE_PLAN_H_
 
@@ -72,8 +72,8 @@ class TransposePlan {
   static absl::StatusOr<std::unique_ptr<TransposePlan>> Create(const Options& options);
 
   // Moves all of `a` to `b`, which do not overlap and may be misaligned. Returns when all is done. With
-  // `schedule_work`, which shall run what it is given, in any thread, at any time, the work is handed out in
-  // Parallelism() tasks, but for one that the caller runs; without, up to num_threads threads of ours work. Padding of
+  // `schedule_work`, which must run the functions it is given, in any thread, at any time, the work is handed out in
+  // Parallelism() tasks, except one that the caller runs; without, up to num_threads threads of ours work. Padding of
   // a tiled output keeps the bytes it had. Any number of threads may execute one plan at once.
   void Execute(const void* a, void* b,
                std::optional<absl::FunctionRef<void(std::function<void()>)>> schedule_work = std::nullopt) const;
@@ -82,26 +82,26 @@ class TransposePlan {
   std::string ToString() const;
 
   size_t ElemSizeInBytes() const { return elem_size_in_bytes_; }
-  // Elements of the buffers, the padding of tiles counted; what strides leave out is not.
+  // The number of elements of the buffers, with the padding of tiles, without the gaps of strides.
   int64_t InputNumElems() const;
   int64_t OutputNumElems() const;
   absl::Span<const int64_t> InputDims() const { return input_dims_; }
   absl::Span<const int64_t> OutputDims() const { return output_dims_; }
-  // Bytes. Of an input without Striding: those of the row-major array, its tiles ignored.
+  // Bytes. For an input without Striding: those of the row-major array, ignoring its tiles.
   absl::Span<const int64_t> InputStrides() const { return input_strides_; }
   // Tasks that Execute hands out: at most num_threads, fewer for small arrays.
   int Parallelism() const { return tasks_; }
 
  protected:
-  // For source compatibility alone; RelayoutPlan has its own ways. Both rewrite six lists that say one transposition:
-  // for each dimension of the input its size, byte stride (between tiles, where it has them), byte stride within a
+  // For source compatibility alone; RelayoutPlan does this in another way. Both rewrite six lists that describe a
+  // transposition: for each dimension of the input its size, byte stride (between tiles, if any), byte stride within a
   // tile, and tile size (1: none); for each dimension of the output the input's dimension and its tile size.
   // Pre: all have as many entries, `permutation` is one.
   using Dimensions = absl::InlinedVector<int64_t, 4>;
   // Takes out dimensions of size 1 without tiles.
   static void RemoveTrivialDimensions(Dimensions& a_dims, Dimensions& permutation, Dimensions& lda,
                                       Dimensions& lda_tile, Dimensions& a_tiling, Dimensions& b_tiling);
-  // Makes one of neighbours in the input that are neighbours in the output too, in the same order, if neither has tiles
+  // Merges neighbours in the input that are neighbours in the output too, in the same order, if neither has tiles
   // and one stride steps through both.
   static void CoalesceDimensions(Dimensions& a_dims, Dimensions& permutation, Dimensions& lda, Dimensions& lda_tile,
                                  Dimensions& a_tiling, Dimensions& b_tiling);
@@ -139,7 +139,7 @@ class TransposePlan {
   DimensionVector stage_sizes_;
 };
 
-// What a plan depends on, as a key for maps.
+// All that a plan depends on, as a key for maps.
 struct TransposePlanCacheKey {
   using Numbers = absl::InlinedVector<int64_t, 4>;
 
@@ -163,7 +163,7 @@ struct TransposePlanCacheKey {
   int num_threads;
 };
 
-// The plans used last. Threads may share it (XLA's they may not).
+// A cache of the plans used last. Threads may share it (unlike XLA's).
 class TransposePlanCache {
  public:
   // Keeps up to `capacity` plans; none if it is below 1.
@@ -171,7 +171,7 @@ class TransposePlanCache {
   TransposePlanCache(const TransposePlanCache&) = delete;
   TransposePlanCache& operator=(const TransposePlanCache&) = delete;
 
-  // The plan for these options, made unless it is here. Errors are those of Create, and are not kept.
+  // The plan for these options, made if it is not stored yet. Errors are those of Create, and are not stored.
   absl::StatusOr<std::shared_ptr<TransposePlan>> GetOrCreate(const TransposePlan::Options& options);
 
  private:

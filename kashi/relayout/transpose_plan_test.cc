@@ -137,7 +137,7 @@ std::string Element(const Problem& problem, const char* input, Numbers index) {
   return std::string(pair + 4 * half, 4);
 }
 
-// What the output must hold, padding untouched.
+// The expected contents of the output, padding untouched.
 std::string Expected(const Problem& problem, const char* input, std::string output) {
   Numbers output_dims;
   for (int64_t dimension : problem.permutation) output_dims.push_back(problem.dims[dimension]);

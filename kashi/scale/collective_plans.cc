@@ -107,7 +107,7 @@ absl::StatusOr<const CollectivePlans::Groups*> CollectivePlans::GroupsOf(const H
   return groups_[key].get();
 }
 
-// Ids are those of partitions, within each replica, or those of replicas, within each partition.
+// Ids are numbers of partitions, within each replica, or numbers of replicas, within each partition.
 absl::StatusOr<CollectivePlan> CollectivePlans::MakePermutePlan(const DevicePairs& ids, bool are_partitions,
                                                                 double bytes) const {
   const int64_t count = are_partitions ? counts_.partitions : counts_.replicas;

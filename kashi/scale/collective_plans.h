@@ -1,4 +1,4 @@
-// For each collective of a module: who meets, and for how long. Made once, when the collective first runs.
+// For each collective of a module: the devices that meet, and its time. Made once, when the collective first runs.
 #ifndef KASHI_SCALE_COLLECTIVE_PLANS_H_
 #define KASHI_SCALE_COLLECTIVE_PLANS_H_
 
@@ -23,7 +23,7 @@ using DevicePairs = std::vector<std::pair<int64_t, int64_t>>;
 
 struct CollectivePlan {
   HloOpcode opcode = HloOpcode::kAllReduce;  // without "-start"
-  // One of them: groups of devices that meet, or pairs of a source and a target.
+  // One of these two: groups of devices that meet, or pairs of a source and a target.
   std::shared_ptr<const DeviceGroups> groups;
   std::shared_ptr<const DevicePairs> pairs;
   int64_t group_count = 0;
@@ -42,7 +42,7 @@ class CollectivePlans {
 
   // Pre: CollectiveOpcode(instruction) has a value. The plan stays valid.
   absl::StatusOr<const CollectivePlan*> PlanOf(const HloInstruction& instruction);
-  // Of a send or recv between devices. Null for a transfer with the host, or without pairs.
+  // The plan of a send or recv between devices. Null for a transfer with the host, or without pairs.
   absl::StatusOr<const CollectivePlan*> PlanOfSend(const HloInstruction& send);
 
  private:

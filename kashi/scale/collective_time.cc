@@ -46,7 +46,7 @@ class SwitchTimes {
 
 // ---- A torus --------------------------------------------------------------------------------------------------------
 
-// All-gather of `bytes` in all along one side.
+// The seconds of an all-gather of `bytes` in all along one side.
 double SideSeconds(const GroupSide& side, double bytes) {
   const auto k = static_cast<double>(side.members);
   const double steps = side.is_ring ? std::floor(k / 2) : k - 1;
@@ -55,7 +55,7 @@ double SideSeconds(const GroupSide& side, double bytes) {
 }
 
 // Part p of the data takes side (p + stage) mod D in each stage. A reduce-scatter shrinks it on the way; an all-gather
-// is the same backwards.
+// is the same in reverse.
 double SidesSeconds(absl::Span<const GroupSide> sides, double bytes) {
   const size_t d = sides.size();
   std::vector<double> parts(d, bytes / static_cast<double>(d));

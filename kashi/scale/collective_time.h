@@ -1,4 +1,4 @@
-// How long a collective takes: the alpha-beta model, by algorithm. A message of b bytes takes
+// The time of a collective: the alpha-beta model, by algorithm. A message of b bytes takes
 //
 //   alpha + b * beta        alpha: the latency of a link; beta: 1 / bandwidth
 //

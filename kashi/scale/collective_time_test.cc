@@ -54,12 +54,12 @@ TEST(CollectiveTimeTest, TwoSidesWorkAtOnce) {
   const GroupGeometry square = Sides({{8, true, 0, 1}, {8, true, 0, 1}});
   // Each half takes one side and then the other: (1/2) (7/16) (1 + 1/8).
   EXPECT_DOUBLE_EQ(Time(HloOpcode::kAllGather, 6400, square, kTorus), 6400 * 0.5 * 7 / 16 * 1.125);
-  // Nearly half of what one ring of 64 takes.
+  // Nearly half of the time of one ring of 64.
   EXPECT_NEAR(Time(HloOpcode::kAllGather, 6400, square, kTorus) / Time(HloOpcode::kAllGather, 6400, Ring(64), kTorus),
               0.5, 0.01);
 }
 
-// A device must take in what it does not have, over the links of all its sides: no algorithm is faster.
+// A device must receive all that it does not have, over the links of all its sides: no algorithm is faster.
 TEST(CollectiveTimeTest, NoTimeIsBelowTheLimitOfTheLinks) {
   for (const int64_t a : {2, 3, 4, 8, 16}) {
     for (const int64_t b : {1, 2, 3, 8}) {

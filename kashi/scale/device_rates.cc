@@ -6,7 +6,7 @@ namespace kashi {
 namespace {
 
 constexpr double kTera = 1e12, kGiga = 1e9;
-// Not published: what a message to the next chip takes, and what an instruction takes at least.
+// Not published: the time of a message to the next chip, and the minimum time of an instruction.
 constexpr double kHopSeconds = 1e-6, kInstructionSeconds = 1e-6;
 
 // Source: the public pages on system architecture of Cloud TPU. Per chip; the bandwidth between chips is published as

@@ -1,4 +1,4 @@
-// How fast one device computes, as far as a prediction needs it: an instruction takes the longer of its arithmetic and
+// The speed of one device, as far as a prediction needs it: an instruction takes the longer of its arithmetic and
 // its memory traffic.
 #ifndef KASHI_SCALE_DEVICE_RATES_H_
 #define KASHI_SCALE_DEVICE_RATES_H_
@@ -15,10 +15,10 @@ namespace kashi {
 struct DeviceRates {
   double flops_per_second = 0;
   double memory_bytes_per_second = 0;
-  double instruction_seconds = 0;  // what each instruction that computes takes at least
+  double instruction_seconds = 0;  // the minimum time of each instruction that computes
 };
 
-// What is published of a generation: the peak for bf16, the bandwidth of its memory, and one link between chips.
+// The published rates of a generation: the peak for bf16, the bandwidth of its memory, and one link between chips.
 struct TpuRates {
   TpuGeneration generation;
   DeviceRates device;

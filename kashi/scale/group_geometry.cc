@@ -65,7 +65,7 @@ bool GoesRound(const Network& network, int64_t dimension, const Span1D& span) {
   return network.IsRing(dimension) && span.members > 2 && span.members * span.stride == network.sizes()[dimension];
 }
 
-// In one dimension: how many groups use the busiest link. All devices of a row of the network have the same
+// The number of groups that use the busiest link in one dimension. All devices of a row of the network have the same
 // coordinates in other dimensions; groups in different rows share no link.
 int64_t GroupsOnALink(const Network& network, int64_t dimension, absl::Span<const std::vector<int64_t>> groups,
                       absl::Span<const std::vector<Span1D>> grids) {

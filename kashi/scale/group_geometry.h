@@ -1,4 +1,4 @@
-// How the groups of a collective lie in a network: what the times of its algorithms depend on.
+// The geometry of the groups of a collective in a network, on which the times of its algorithms depend.
 //
 //   torus of 4x8, groups {0,1,…,7} {8,…,15} …      one side: 8 members, a ring, no link is shared
 //   groups {0,8,16,24} {1,9,17,25} …               one side: 4 members, a ring

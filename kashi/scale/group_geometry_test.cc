@@ -74,7 +74,7 @@ TEST(GroupGeometryTest, OfASwitchTheSlowestLinkCounts) {
   EXPECT_EQ(SidesText(GeometryOf(network, {{0, 4}, {1, 5}, {2, 6}, {3, 7}})), "2 row hop 10 byte 2");
 }
 
-// Where a group's line goes round, the load of its links is that of all members sending to their next neighbours.
+// If a group's line is a ring, the load of its links is that of all members sending to their next neighbours.
 TEST(GroupGeometryTest, RingsCarryWhatTheirMessagesCarry) {
   for (const int64_t size : {3, 4, 6, 8, 12}) {
     for (const int64_t other : {1, 2, 3}) {

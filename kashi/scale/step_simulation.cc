@@ -37,7 +37,7 @@ struct Totals {
   double unknown_calls = 0;
   std::vector<CollectivePrediction> collectives;
 
-  // Adds what came after `before` this many times more.
+  // Adds the increase since `before` this many times more.
   void Repeat(const Totals& before, double times) {
     const auto grow = [&](double* value, double old) { *value += (*value - old) * times; };
     grow(&compute_seconds, before.compute_seconds);
@@ -51,7 +51,7 @@ struct Totals {
   }
 };
 
-// The clocks of all devices. What all devices do alike is one number until they meet.
+// The clocks of all devices. Steps that all devices do alike are one number until devices meet.
 class Clocks {
  public:
   Clocks(int64_t devices, const SimulationOptions& options) : at_(devices), network_free_(devices) {
@@ -94,7 +94,7 @@ class Clocks {
     }
     return ends;
   }
-  // Waits for `ends`. Returns what devices wait, in the mean.
+  // Waits for `ends`. Returns the mean time that devices wait.
   double Wait(const std::vector<double>& ends) {
     std::vector<double>& at = Settled();
     double waited = 0;
@@ -202,7 +202,7 @@ class Simulation {
     return absl::OkStatus();
   }
 
-  // How an instruction runs that is neither a collective nor plain computation.
+  // The function for an instruction that is neither a collective nor plain computation.
   using Step = absl::Status (Simulation::*)(const HloInstruction&, int64_t);
   static Step StepOf(HloOpcode opcode) {
     static constexpr std::pair<HloOpcode, Step> kSteps[] = {

@@ -1,4 +1,4 @@
-// Predicts how long one run of a partitioned program takes on many devices.
+// Predicts the time of one run of a partitioned program on many devices.
 //
 //   KASHI_ASSIGN_OR_RETURN(const Network network, Network::Create(Network::Kind::kTorus, {64, 64}, {link}));
 //   KASHI_ASSIGN_OR_RETURN(const StepPrediction step, SimulateStep(*module, network, rates));
@@ -6,17 +6,17 @@
 //
 // Every device has a clock, and runs the instructions in the order of the schedule. An instruction takes the longer of
 // flops / flops_per_second and bytes / memory_bytes_per_second, by the cost analysis. A collective begins when all
-// members of its group are there, and takes the time of the alpha-beta model (collective_time.h). What an operation
-// begins (all-reduce-start) goes on while the device computes, one after the other on the network of a device; what
-// ends it (all-reduce-done) waits for it:
+// members of its group are there, and takes the time of the alpha-beta model (collective_time.h). After a start
+// (all-reduce-start) it goes on while the device computes, one after the other on the network of a device; the end
+// (all-reduce-done) waits for it:
 //
 //   device 0   compute   start ─── compute ───────── done   compute
 //   network              ├── all-reduce of device 0, 1 ──┤
 //   device 1   compute ───────── start ── compute ── done   compute
 //
-// Loops: as many iterations as `known_trip_count` or the loop's own counter say; after two that are alike on all
-// devices the others are multiplied. A loop of unknown length counts once. Of a conditional the most expensive branch
-// runs.
+// Loops have as many iterations as `known_trip_count` or the loop's own counter say; after two that are alike on all
+// devices the others are multiplied. A loop of unknown length counts once. A conditional runs its most expensive
+// branch.
 #ifndef KASHI_SCALE_STEP_SIMULATION_H_
 #define KASHI_SCALE_STEP_SIMULATION_H_
 
@@ -48,7 +48,7 @@ struct CollectivePrediction {
   double bytes = 0;     // on one device, one call: the operands, but for an all-gather the results
   double calls = 0;
   double seconds = 0;          // of one call
-  double exposed_seconds = 0;  // of all calls: what the devices wait for it, and for each other, in the mean
+  double exposed_seconds = 0;  // of all calls: the mean time that devices wait for it, and for each other
 };
 
 struct StepPrediction {
@@ -57,7 +57,7 @@ struct StepPrediction {
   int64_t slowest_device = 0;
   double compute_seconds = 0;                     // of a device that is not slow
   double collective_seconds = 0;                  // of all collectives of a device, hidden or not
-  double exposed_seconds = 0;                     // what a device waits for collectives, in the mean
+  double exposed_seconds = 0;                     // mean time that a device waits for collectives
   std::vector<CollectivePrediction> collectives;  // those that devices wait for longest come first
   int64_t unknown_loops = 0;                      // counted as one iteration
   double unknown_calls = 0;                       // custom calls of unknown cost, counted as nothing

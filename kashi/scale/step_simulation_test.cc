@@ -78,7 +78,7 @@ TEST(StepSimulationTest, ASlowDeviceHoldsItsGroupOnly) {
   SimulationOptions options;
   options.slow_devices = {{2, 3.0}};
   const StepPrediction step = Step(halves, "", options);
-  // Of two: one round of 10 + 16.
+  // With two devices: one round of 10 + 16.
   EXPECT_DOUBLE_EQ(step.fastest_seconds, 4 + 26);
   EXPECT_DOUBLE_EQ(step.seconds, 12 + 26);
   EXPECT_EQ(step.slowest_device, 2);
@@ -107,7 +107,7 @@ constexpr char kRunLoop[] =
 TEST(StepSimulationTest, IterationsThatAreAlikeAreMultiplied) {
   const StepPrediction step = Step(kRunLoop, kLoop);
   EXPECT_EQ(step.unknown_loops, 0);
-  // Of each iteration: add, compare and the all-reduce; one more compare at the end.
+  // Each iteration has an add, a compare and the all-reduce; one more compare at the end.
   EXPECT_NEAR(step.seconds, 1e6 * (2 + kAllReduce) + 1, 1);
   EXPECT_NEAR(step.collectives[0].calls, 1e6, 1e-3);
   EXPECT_NEAR(step.exposed_seconds, 1e6 * kAllReduce, 1);

@@ -1,4 +1,4 @@
-// How often a loop runs.
+// The number of iterations of a loop.
 #ifndef KASHI_SCALE_TRIP_COUNT_H_
 #define KASHI_SCALE_TRIP_COUNT_H_
 
@@ -14,7 +14,7 @@ namespace kashi::internal {
 // for, as a JSON parser would take longer than the rest of the analysis.
 std::optional<int64_t> KnownTripCount(absl::string_view backend_config);
 
-// By the backend config, or by the loop's own counter. nullopt: not known before the program runs.
+// From the backend config, or from the loop's own counter. nullopt: not known before the program runs.
 std::optional<int64_t> TripCountOf(const HloInstruction& loop);
 
 }  // namespace kashi::internal

@@ -1,4 +1,4 @@
-// ValueInference: what is known about each element of an operation's value while its program is being built: the value,
+// ValueInference: the knowledge about each element of an operation's value while its program is being built: the value,
 // its bounds, or that it is dynamic, that is, only known at run time. (XLA's interface.)
 //
 //   XlaBuilder b("sizes");

@@ -1,4 +1,4 @@
-// What is known of the results of operations, given what is known of their operands.
+// Infers the results of operations from the knowledge about their operands.
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -81,7 +81,7 @@ absl::StatusOr<Known> Inference::OfElementwise(const HloInstruction& instruction
   return Tidy(std::move(known));
 }
 
-// Where the predicate is known, the operand that it chooses. Where it is not, dynamic, between the bounds of both
+// If the predicate is known, the operand that it chooses. If it is not, dynamic, between the bounds of both
 // operands.
 absl::StatusOr<Known> Inference::OfSelect(const HloInstruction& instruction,
                                           const std::vector<const Known*>& operands) {
@@ -156,7 +156,7 @@ absl::StatusOr<Known> Inference::OfMove(const HloInstruction& instruction, const
   return Tidy(std::move(known));
 }
 
-// The same reduction of PREDs by `or`.
+// The reduction with PREDs and `or` in place of the elements and their operation.
 absl::StatusOr<Value> Inference::AnyIsDynamic(const HloInstruction& reduction, const Value& dynamic) {
   HloComputation::Builder builder("any");
   const Shape pred = ShapeUtil::MakeShape(PRED, {});
@@ -179,7 +179,7 @@ absl::StatusOr<Value> Inference::AnyIsDynamic(const HloInstruction& reduction, c
   return apart.EvaluateInstruction(*fold, absl::MakeSpan(fold_operands));
 }
 
-// reduce and reduce-window: a result is dynamic if an element that it is made of is.
+// reduce and reduce-window: a result is dynamic if one of its input elements is.
 absl::StatusOr<Known> Inference::OfReduction(const HloInstruction& instruction,
                                              const std::vector<const Known*>& operands) {
   const size_t inputs = operands.size() / 2;

@@ -91,7 +91,7 @@ absl::StatusOr<Known> Inference::OfSetBound(const HloInstruction& call) {
 
 // ---- Calls ---------------------------------------------------------------------------------------------------------
 
-// What is true of both.
+// The knowledge that is true of both.
 absl::StatusOr<Known> Inference::Either(const Known& a, const Known& b) {
   if (a.is_tuple != b.is_tuple) return Known();
   Known known;

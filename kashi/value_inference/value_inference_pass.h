@@ -1,5 +1,5 @@
-// The pass that implements ValueInference (value_inference.h): what is known of each value of a program that is being
-// built.
+// The pass that implements ValueInference (value_inference.h): infers the knowledge about each value of a program that
+// is being built.
 #ifndef KASHI_VALUE_INFERENCE_VALUE_INFERENCE_PASS_H_
 #define KASHI_VALUE_INFERENCE_VALUE_INFERENCE_PASS_H_
 
@@ -24,7 +24,7 @@
 
 namespace kashi::internal {
 
-// What is known of the value of an instruction. For an array:
+// The knowledge about the value of an instruction. For an array:
 //
 //   value      dynamic     an element is
 //   nothing    -           dynamic
@@ -53,18 +53,18 @@ struct Known {
   const Known& Element(int64_t i) const;
 };
 
-// The number of first operands whose elements the instruction only moves; later operands say where to. 0: it computes.
+// The number of first operands whose elements the instruction only moves, to places that later operands give. 0: none.
 size_t MovedOperands(const HloInstruction& instruction);
 // Whether the values of the operands do not determine the result.
 bool IsFree(const HloInstruction& instruction);
 
-// Infers what is known of values (value_inference.h), operands first, also in called computations. One object per
+// Infers the knowledge about values (value_inference.h), operands first, also in called computations. One object per
 // query.
 class Inference {
  public:
   Inference() : run_(Options()) {}
 
-  // What is known of `root`, given what is known of the parameters of its computation.
+  // Infers the knowledge about `root` from that about the parameters of its computation.
   Known Infer(const HloInstruction& root, const std::vector<Known>& arguments);
 
   // ---- Results, with the shape of the instruction and static dimensions.
@@ -105,7 +105,7 @@ class Inference {
 
   // ---- Arrays.
   absl::StatusOr<Value> Evaluate(const HloInstruction& instruction, std::vector<Value> operands);
-  // The same with elements of `type` in the operands whose elements move, and in the result.
+  // Evaluates with elements of `type` in the operands whose elements move, and in the result.
   absl::StatusOr<Value> EvaluateAs(PrimitiveType type, const HloInstruction& instruction, std::vector<Value> operands);
   absl::StatusOr<Value> Filled(PrimitiveType type, const Shape& shape, int byte);
   absl::StatusOr<Value> ValueOrZeros(const Known& known, const Shape& shape);
@@ -113,7 +113,7 @@ class Inference {
   // A form for each element; empty if no element has one.
   absl::StatusOr<std::vector<IntegerForms::Id>> FormsOf(const Known& known);
   absl::StatusOr<Value> FormArray(const Shape& shape, absl::Span<const IntegerForms::Id> forms);
-  // The same without arrays that have no information.
+  // Drops the arrays of `known` that have no information.
   static Known Tidy(Known known);
   // An array of which only `forms` is known.
   absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const IntegerForms::Id> forms);

@@ -177,7 +177,7 @@ TEST_F(ValueInferenceTest, Calls) {
   EXPECT_EQ(BoundsText(Conditional(flag, Number(1), one, Number(1), two)), "1 to 2");
   EXPECT_EQ(ValueText(Conditional(ConstantR0<bool>(&b_, true), Number(9), same, Input("s32[]"), same)), "9");
   EXPECT_EQ(ValueText(Conditional(ConstantR0<bool>(&b_, false), Number(9), same, Input("s32[]"), same)), "?");
-  // An index out of range is that of the last branch.
+  // An index out of range selects the last branch.
   const std::vector<const XlaComputation*> branches = {&one, &two, &same};
   EXPECT_EQ(ValueText(Conditional(Number(-1), branches, {Number(7), Number(7), Number(7)})), "7");
 }
@@ -254,7 +254,7 @@ TEST_F(ValueInferenceTest, OtherTypes) {
                    .has_value());
 }
 
-// What nobody could hold or wait for is dynamic, or an error where the answer itself is as large.
+// Values that are too large to hold or to compute are dynamic, or an error if the answer itself is as large.
 TEST_F(ValueInferenceTest, Limits) {
   const XlaOp huge = Broadcast(Number(1), {int64_t{1} << 50});
   EXPECT_EQ(ValueText(SliceInDim(huge, 0, 1, 1, 0)), "?");

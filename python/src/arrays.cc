@@ -75,7 +75,7 @@ PrimitiveType TypeOfNumber(int number) {
 void AddDtype(PrimitiveType type, nb::handle scalar_type) {
   PyArray_Descr* descr = nullptr;
   if (PyArray_DescrConverter(scalar_type.ptr(), &descr) == 0) throw nb::python_error();
-  // A type whose elements take other bytes than here would be read wrongly.
+  // A type whose elements have another number of bytes than here would be read wrongly.
   if (PyDataType_ELSIZE(descr) != primitive_util::ByteWidth(type)) return Py_DECREF(descr);
   dtypes[type] = descr;
   const size_t number = static_cast<size_t>(descr->type_num);
@@ -114,7 +114,7 @@ std::string DtypeText(PyArrayObject* array) {
 
 PyArrayObject* AsArray(const nb::object& object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
 
-// An ndarray of what the object holds; its own memory where possible.
+// An ndarray of the object's elements; its own memory if possible.
 nb::object ToNdarray(nb::handle object) {
   if (PyArray_Check(object.ptr())) return nb::borrow(object);
   if (PyMemoryView_Check(object.ptr())) {
@@ -272,7 +272,7 @@ std::string Misfit(const ArrayView& view, const Shape& shape, const std::string&
   if (fits) return "";
   const std::string got = DimensionsText(view.type, view.dimensions);
   if (view.type == shape.element_type()) return absl::StrCat(place, " must be ", shape.ToString(), ", got ", got);
-  // Who passes a number or a list may not know that it is of NumPy's widest type.
+  // A caller that passes a number or a list may not know that it has NumPy's widest type.
   return absl::StrCat(place, " must be ", shape.ToString(), " (dtype ", DtypeText(shape.element_type()), "), got ", got,
                       " (dtype ", DtypeText(view.type), ")");
 }

@@ -1,4 +1,4 @@
-// NumPy arrays: their element types as primitive types, views of what a caller passes, and results.
+// NumPy arrays: their element types as primitive types, views of the arguments of a caller, and results.
 //
 // The functions hold the GIL. An ArrayView keeps its array alive, so that its memory may be read without the GIL.
 #ifndef KASHI_PYTHON_SRC_ARRAYS_H_
@@ -27,16 +27,16 @@ struct ArrayView {
   bool is_aligned = false;     // to its element type
 };
 
-// What `object` holds: an array, a scalar, a buffer, an object with __array_interface__, __array__ or __dlpack__. It is
+// A view of `object`: an array, a scalar, a buffer, an object with __array_interface__, __array__ or __dlpack__. It is
 // copied only if it is not in native byte order, or a list. TypeError for element types that XLA does not have.
 ArrayView ViewOf(nb::handle object);
-// The same for memory to write to: an ndarray, writeable, in native byte order, without two elements at one address;
+// A view of memory to write to: an ndarray, writeable, in native byte order, without two elements at one address;
 // or any other writeable buffer. TypeError or ValueError for others; `name` is the argument's.
 ArrayView WritableViewOf(nb::handle object, const char* name);
 // The bytes of an object, in order: as ViewOf, but any element type. ValueError unless they are contiguous.
 ArrayView BytesOf(nb::handle object, bool writable, const char* name);
 
-// Says that the array is not one of this shape (its element type; its dimensions, up to the bounds); empty if it is.
+// A text if the array is not one of this shape (its element type; its dimensions, up to the bounds); empty if it is.
 std::string Misfit(const ArrayView& view, const Shape& shape, const std::string& place);
 
 // ValueError if the memory of both overlaps.
@@ -49,7 +49,7 @@ nb::object NewArray(PrimitiveType type, absl::Span<const int64_t> dimensions, vo
 Shape ShapeOfArgument(nb::handle shape);
 // The shape with the tiles that the TPU generation chooses for its arrays without tiles. ValueError for unknown names.
 Shape ShapeForTarget(const Shape& shape, const std::string& target);
-// An element type by XLA's name or by what NumPy takes for a dtype. TypeError or ValueError for others.
+// An element type from XLA's name or from anything that NumPy takes for a dtype. TypeError or ValueError for others.
 PrimitiveType ElementTypeOfArgument(nb::handle type);
 
 // The type of numpy.dtype's instance; PRIMITIVE_TYPE_INVALID if XLA has none. Byte order does not count.
@@ -62,17 +62,17 @@ nb::handle DtypeOf(PrimitiveType type);
 // `place` names the argument in messages.
 Value ValueOfArgument(nb::handle argument, const Shape& shape, const std::string& place);
 
-// The elements of an argument in row-major order, and what keeps them alive: the argument itself, or a dense copy.
+// The elements of an argument in row-major order, and the owner of their memory: the argument itself, or a dense copy.
 struct DenseArgument {
   const void* data = nullptr;
   nb::object owner;
 };
-// Of a static array; as ValueOfArgument otherwise, but without a value. For small programs, whose calls take less than
-// a value takes.
+// For a static array; like ValueOfArgument otherwise, but without a value. For small programs, whose calls take less
+// time than making a value.
 DenseArgument DenseArgumentOf(nb::handle argument, const Shape& shape, size_t number);
 
-// Arrays on the memory of the value, which only they hold then; copies of memory that others hold. Tuples for tuples,
-// None for tokens.
+// Arrays on the memory of the value, which only they hold then; copies of memory that has other owners. Tuples for
+// tuples, None for tokens.
 nb::object ArraysOf(Value value);
 // A copy in any case.
 nb::object CopiedArraysOf(const Value& value);

@@ -2,7 +2,7 @@
 //
 //   true -> True    3 -> 3    {0,1} -> (0, 1)    {{0,1},{2,3}} -> ((0, 1), (2, 3))    "f" -> 'f'
 //   to_apply=add -> a Computation, branch_computations={a, b} -> a tuple of them
-//   all else, such as window={size=3x3} or direction=LT, is the text
+//   all others, such as window={size=3x3} or direction=LT, are the text
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@
 namespace kashi::python {
 namespace {
 
-// The codecs (codecs.def) whose values are not told by their text alone.
+// The codecs (codecs.def) whose values do not follow from their text alone.
 enum class Codec {
 #define KASHI_CODEC(name) k##name,
 #include "kashi/hlo/ir/codecs.def"

@@ -38,7 +38,7 @@ PyObject* TypeOf(absl::StatusCode code) {
   return error_type;
 }
 
-// What a list or a keyword holds may have another type than a function of the binding wants.
+// An element of a list or a keyword may have another type than a function of the binding expects.
 void TranslateCast(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);

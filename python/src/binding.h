@@ -1,9 +1,9 @@
-// What the files of the binding share: nanobind, the exceptions that errors become, and the GIL.
+// Parts that the files of the binding share: nanobind, the exceptions that errors become, and the GIL.
 //
 //   m.def("f", [](const std::string& text) { return ValueOrThrow(ParseShape(text)); });
 //
-// The binding hands no argument to a function that may end the process: what those functions require is checked here
-// first, and a violation is a ValueError, TypeError or IndexError.
+// The binding passes no argument to a function that may end the process: the preconditions of such functions are
+// checked here first, and a violation is a ValueError, TypeError or IndexError.
 #ifndef KASHI_PYTHON_SRC_BINDING_H_
 #define KASHI_PYTHON_SRC_BINDING_H_
 
@@ -52,7 +52,7 @@ inline nb::str ToStr(absl::string_view text) {
 }
 // A text of Python as bytes, the inverse of ToStr.
 std::string ToBytes(nb::handle text);
-// The same of an argument that must be a str. TypeError: "`wanted`, not tuple".
+// The text of an argument that must be a str. TypeError: "`wanted`, not tuple".
 std::string TextOfArgument(nb::handle argument, absl::string_view wanted);
 // The name of the object's type, for messages.
 std::string TypeNameOf(nb::handle object);

@@ -1,4 +1,4 @@
-// kashi.XlaBuilder in Python: what its files share. Each file defines the methods of one group of XLA's functions.
+// kashi.XlaBuilder in Python: parts that its files share. Each file defines the methods of a group of XLA's functions.
 //
 // XLA's builder keeps the first error until Build; here a method raises it at once. A computation that an operation
 // calls is a Module, which is copied.
@@ -33,14 +33,14 @@ struct BuilderRef {
   // The operations of a sequence; ValueError if there is none, and there must be.
   std::vector<XlaOp> Ops(nb::handle operands) const;
   std::vector<XlaOp> SomeOps(nb::handle operands) const;
-  // What a method returns: the operation, or the builder's error.
+  // The result of a method: the operation, or the builder's error.
   OpRef Return(XlaOp op) const;
 };
 
 // The text with the method's example, if builder_examples.cc has one.
 std::string WithExample(absl::string_view method, absl::string_view doc);
 
-// kashi.XlaBuilder, to whose methods the examples are added.
+// kashi.XlaBuilder. Examples are added to its methods.
 class Class : public nb::class_<BuilderRef> {
  public:
   using nb::class_<BuilderRef>::class_;
@@ -60,7 +60,7 @@ class Class : public nb::class_<BuilderRef> {
       return (extra);
     }
   }
-  // Lives until the call that it is an argument of has ended.
+  // Lives until the end of the call that it is an argument of.
   struct Text {
     std::string text;
     operator const char*() const { return text.c_str(); }

@@ -72,7 +72,7 @@ namespace {
 
 // ---- Custom calls. --------------------------------------------------------------------------------------------------
 
-// What all custom calls may have.
+// The options that all custom calls may have.
 struct CallOptions {
   CallOptions(nb::handle pairs, const std::string& schedule_name, const std::string& version)
       : schedule(ValueOrThrow(StringToCustomCallSchedule(absl::AsciiStrToUpper(schedule_name)))),

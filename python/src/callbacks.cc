@@ -18,7 +18,7 @@
 namespace kashi::python {
 namespace {
 
-// What a function is told about the call. A copy: the program's module is not Python's.
+// The facts about a call that a function gets. A copy: the program's module is not Python's.
 struct CustomCallFacts {
   std::string target, name, backend_config;
   Shape shape;

@@ -19,8 +19,8 @@ namespace kashi::python {
 // The targets of the module's custom calls, in all computations, each once.
 std::set<std::string> CustomCallTargets(const HloModule& module);
 
-// A program's own functions: a copy of a dict from targets, which may be None. TypeError for others, and for what
-// cannot be called; ValueError if it has a target that is not among those of the module.
+// A program's own functions: a copy of a dict from targets, which may be None. TypeError for others, and for values
+// that cannot be called; ValueError if it has a target that is not among those of the module.
 nb::dict CustomCallsOf(nb::handle custom_calls, const HloModule& module, const std::set<std::string>& targets);
 
 // The functions that one run calls. The run may be on any threads and must not hold the GIL: the functions take it. An
@@ -34,7 +34,7 @@ class Callbacks {
   // None: empty. The module must not be edited during the run.
   std::function<absl::Status(const HloInstruction&, const Value&)> observer(const ModuleRef& module,
                                                                             nb::handle function);
-  // With the GIL. Raises the first exception of a function, if there was one.
+  // Needs the GIL. Raises the first exception of a function, if there was one.
   void Rethrow();
 
  private:

@@ -17,7 +17,7 @@
 namespace kashi::python {
 namespace {
 
-// Every edit: a schedule does not know the new instructions.
+// Called before every edit: a schedule does not know the new instructions.
 void BeginEdit(ModuleState& state) {
   if (state.module->has_schedule()) state.module->clear_schedule();
 }
@@ -75,7 +75,7 @@ NewInstruction DescribeInstruction(const ComputationRef& computation, const std:
   return made;
 }
 
-// A constant has its elements in no attribute. They are those of `value`, as in Instruction.value.
+// No attribute of a constant has its elements. They are those of `value`, as in Instruction.value.
 InstructionRef AddConstant(const ComputationRef& computation, nb::handle operands, nb::handle shape,
                            const std::string& name, const nb::kwargs& attributes) {
   if (nb::len(operands) != 0) ThrowValueError("a constant has no operands");

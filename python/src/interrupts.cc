@@ -12,7 +12,7 @@ namespace {
 std::atomic<bool> is_interrupted{false};
 // The handler that was there before the outermost run of the main thread: Python's.
 struct sigaction python_action;
-// How many runs of the main thread there are, one in a function that the other calls.
+// The number of runs of the main thread, one in a function that the other calls.
 int watching_runs = 0;
 
 void NoteInterrupt(int signal) {

@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> Read(absl::string_view bytes, const s
   return module;
 }
 
-// The error, or if the input is no program at all, one that says what it is.
+// The error; if the input is not a program at all, one that names the input's kind.
 absl::Status OtherKind(absl::string_view bytes, const std::string& name, const absl::Status& error) {
   if (internal::IsEmptyInput(bytes)) return InvalidArgument("%s is empty", name);
   const std::string other = internal::DescribeOtherKind(bytes);

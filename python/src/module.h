@@ -1,4 +1,4 @@
-// Modules, computations and instructions in Python: what keeps them alive, and what a handle of a removed one does.
+// Modules, computations and instructions in Python: how they are kept alive, and what a handle does after a removal.
 //
 // A handle of an instruction or a computation shares a cell with all other handles of it. The cell keeps the module
 // alive. When an edit removes the instruction, the cell is emptied, and the handles raise ReferenceError. All of this
@@ -31,7 +31,7 @@ struct ModuleState : std::enable_shared_from_this<ModuleState> {
 
   // The cell of an instruction or computation; makes it if there is none.
   std::shared_ptr<Cell> CellOf(const void* address);
-  // Empties the cells of what the module does not hold any more. O(instructions).
+  // Empties the cells of objects that the module does not hold any more. O(instructions).
   void DropRemoved();
 
   std::unique_ptr<HloModule> module;
@@ -53,7 +53,7 @@ struct Cell : std::enable_shared_from_this<Cell> {
 // Raises ReferenceError.
 [[noreturn]] void ThrowRemoved();
 
-// A handle: what Python's Instruction and Computation are.
+// A handle: the type of Python's Instruction and Computation.
 template <typename T>
 struct Ref {
   std::shared_ptr<Cell> cell;

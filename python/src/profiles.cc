@@ -33,7 +33,7 @@ nb::dict ProfileRow(const internal::StepTime& step, double total_ns, double runs
   row["ms"] = static_cast<double>(step.own_ns) * 1e-6 / runs;
   row["share"] = total_ns > 0 ? static_cast<double>(step.own_ns) / total_ns : 0.0;
   row["calls"] = static_cast<double>(step.calls) / runs;
-  // The cost of a step with steps within it is that of those; of a loop, it would be that of one iteration.
+  // The cost of a step with inner steps is the cost of those; for a loop it would be the cost of one iteration.
   const Cost& cost = costs.CostOf(&instruction);
   const bool has_cost = !step.has_steps && instruction.opcode() != HloOpcode::kWhile && cost.unknown == 0;
   row["flops"] = has_cost ? nb::object(nb::float_(cost.flops)) : nb::object(nb::none());

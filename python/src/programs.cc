@@ -69,7 +69,7 @@ std::optional<std::vector<const Shape*>> SmallResults(const Shape& result) {
   return arrays;
 }
 
-// No run takes so long that somebody would press Ctrl-C.
+// Runs shorter than this end before a user would press Ctrl-C.
 constexpr int64_t kQuickNs = 10'000'000;
 
 // ---- Programs. ------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class Parameters {
 
   const std::vector<const Shape*>& shapes() const { return shapes_; }
 
-  // One argument for each parameter: those that were passed, or the leaves of pytrees.
+  // One argument for each parameter: the passed ones, or the leaves of pytrees.
   nb::args ArgumentsOf(const nb::args& passed) const {
     bool has_dict = false;
     for (const nb::handle argument : passed) has_dict |= PyDict_Check(argument.ptr()) != 0;
@@ -174,7 +174,7 @@ class CallableProgram {
       return Program::Compile(module_, options);
     });
   }
-  // Of Serialize's bytes.
+  // From the bytes of Serialize.
   CallableProgram(absl::string_view bytes, nb::handle custom_calls) {
     Take([&](const std::atomic<bool>* cancelled) {
       CompileOptions options;
@@ -373,7 +373,7 @@ class CallableProgram {
   bool has_custom_calls_ = false;
   nb::dict functions_;  // of its custom calls, by their targets
   Parameters parameters_;
-  // Of a program that is called on memory.
+  // Set for a program that is called on memory.
   std::optional<std::vector<const Shape*>> small_results_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace kashi::python {
 
-// Where the devices are of a kashi.Ranks. Null for None: they are threads of this process.
+// The fabric of a kashi.Ranks. Null for None: the devices are threads of this process.
 internal::DeviceFabric* FabricOf(nb::handle ranks);
 
 }  // namespace kashi::python

@@ -11,7 +11,7 @@
 
 namespace kashi::python {
 
-// Of anything with __index__. TypeError for others, OverflowError beyond 64 bits.
+// The integer of anything with __index__. TypeError for others, OverflowError beyond 64 bits.
 inline int64_t IntegerOf(nb::handle object) {
   const nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
   if (!integer.is_valid()) throw nb::python_error();

@@ -28,7 +28,7 @@
 namespace kashi::python {
 namespace {
 
-// ---- What a shape is asked. -----------------------------------------------------------------------------------------
+// ---- Queries of a shape. --------------------------------------------------------------------------------------------
 
 const Shape& ArrayOrThrow(const Shape& shape) {
   if (!shape.IsArray()) ThrowTypeError(absl::StrCat(shape.ToString(), " is not an array"));
@@ -139,7 +139,7 @@ Shape MakeArray(nb::handle type, nb::handle dimensions, nb::handle layout) {
   return layout.is_none() ? shape : WithLayout(std::move(shape), layout);
 }
 
-// Other sizes or another type in the same layout.
+// The shape with other sizes or another type in the same layout.
 Shape Replace(const Shape& shape, nb::handle layout, nb::handle dimensions, nb::handle type) {
   Shape result = ArrayOrThrow(shape);
   if (shape.IsBuffer()) result = shape.buffer_shape();
@@ -209,7 +209,7 @@ std::string Terminal(const Shape& shape, int width, bool ascii) {
   return ToTerminal(ValueOrThrow(MakeLayoutFigure(shape)), options);
 }
 
-// None where there is no figure: notebooks then show the text.
+// None if there is no figure: notebooks then show the text.
 nb::object ReprSvg(const Shape& shape) {
   const absl::StatusOr<LayoutFigure> figure = MakeLayoutFigure(shape);
   if (!figure.ok()) return nb::none();

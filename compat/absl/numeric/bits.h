@@ -1,4 +1,4 @@
-// abseil's own header, and what Debian 12's lacks of it: byteswap, endian, and bit_cast, which stood elsewhere then.
+// abseil's own header, plus what Debian 12's version lacks: byteswap, endian, and bit_cast (then in another header).
 #ifndef KASHI_COMPAT_ABSL_NUMERIC_BITS_H_
 #define KASHI_COMPAT_ABSL_NUMERIC_BITS_H_
 

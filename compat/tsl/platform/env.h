@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/env.h stood before.
+// The former path of xla/tsl/platform/env.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_ENV_H_
 #define KASHI_COMPAT_TSL_PLATFORM_ENV_H_
 

@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/errors.h stood before.
+// The former path of xla/tsl/platform/errors.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_ERRORS_H_
 #define KASHI_COMPAT_TSL_PLATFORM_ERRORS_H_
 

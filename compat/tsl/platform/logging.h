@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/logging.h stood before.
+// The former path of xla/tsl/platform/logging.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_LOGGING_H_
 #define KASHI_COMPAT_TSL_PLATFORM_LOGGING_H_
 

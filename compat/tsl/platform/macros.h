@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/macros.h stood before.
+// The former path of xla/tsl/platform/macros.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_MACROS_H_
 #define KASHI_COMPAT_TSL_PLATFORM_MACROS_H_
 

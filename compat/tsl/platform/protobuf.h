@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/protobuf.h stood before.
+// The former path of xla/tsl/platform/protobuf.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_PROTOBUF_H_
 #define KASHI_COMPAT_TSL_PLATFORM_PROTOBUF_H_
 

@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/status.h stood before.
+// The former path of xla/tsl/platform/status.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_STATUS_H_
 #define KASHI_COMPAT_TSL_PLATFORM_STATUS_H_
 

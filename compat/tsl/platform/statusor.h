@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/statusor.h stood before.
+// The former path of xla/tsl/platform/statusor.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_STATUSOR_H_
 #define KASHI_COMPAT_TSL_PLATFORM_STATUSOR_H_
 

@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/test.h stood before.
+// The former path of xla/tsl/platform/test.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_TEST_H_
 #define KASHI_COMPAT_TSL_PLATFORM_TEST_H_
 

@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/test_benchmark.h stood before.
+// The former path of xla/tsl/platform/test_benchmark.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_TEST_BENCHMARK_H_
 #define KASHI_COMPAT_TSL_PLATFORM_TEST_BENCHMARK_H_
 

@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/threadpool.h stood before.
+// The former path of xla/tsl/platform/threadpool.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_THREADPOOL_H_
 #define KASHI_COMPAT_TSL_PLATFORM_THREADPOOL_H_
 

@@ -1,4 +1,4 @@
-// Where xla/tsl/platform/types.h stood before.
+// The former path of xla/tsl/platform/types.h.
 #ifndef KASHI_COMPAT_TSL_PLATFORM_TYPES_H_
 #define KASHI_COMPAT_TSL_PLATFORM_TYPES_H_
 

@@ -1,4 +1,4 @@
-// Where xla/hlo/builder/padding.h stood before.
+// The former path of xla/hlo/builder/padding.h.
 #ifndef KASHI_COMPAT_XLA_CLIENT_PADDING_H_
 #define KASHI_COMPAT_XLA_CLIENT_PADDING_H_
 

@@ -1,4 +1,4 @@
-// Where xla/hlo/builder/sharding_builder.h stood before.
+// The former path of xla/hlo/builder/sharding_builder.h.
 #ifndef KASHI_COMPAT_XLA_CLIENT_SHARDING_BUILDER_H_
 #define KASHI_COMPAT_XLA_CLIENT_SHARDING_BUILDER_H_
 

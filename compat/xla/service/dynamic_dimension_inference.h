@@ -1,6 +1,6 @@
 // XLA's DynamicDimensionInference, as far as HloEvaluator takes one: a table of which instruction holds the size of
-// which dimension. Run enters what set-dimension-size says, and nothing that follows from it: values know their sizes
-// themselves.
+// which dimension. Run only enters the sizes given by set-dimension-size, and derives no others from them: values know
+// their own sizes.
 #ifndef KASHI_COMPAT_XLA_SERVICE_DYNAMIC_DIMENSION_INFERENCE_H_
 #define KASHI_COMPAT_XLA_SERVICE_DYNAMIC_DIMENSION_INFERENCE_H_
 
@@ -40,7 +40,7 @@ class DynamicDimensionInference {
                                        int64_t dimension) const {
     return GetDynamicSize(const_cast<HloInstruction*>(instruction), index, dimension);
   }
-  // One a dimension.
+  // One entry per dimension; null for a dimension without an instruction that holds its size.
   std::vector<HloInstruction*> GetDynamicSizes(HloInstruction* instruction, const ShapeIndex& index) const {
     std::vector<HloInstruction*> sizes;
     for (int64_t d = 0; d < ShapeUtil::GetSubshape(instruction->shape(), index).dimensions_size(); ++d) {

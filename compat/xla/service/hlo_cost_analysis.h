@@ -1,5 +1,5 @@
 // XLA's cost analysis: kashi::HloCostAnalysis, with its Options and Properties. `computation->Accept(&analysis)` and
-// `instruction->Accept(&analysis)` as there; but it is no visitor: no handler of an operation to override.
+// `instruction->Accept(&analysis)` work as in XLA; but it is not a visitor: it has no handlers to override.
 #ifndef KASHI_COMPAT_XLA_SERVICE_HLO_COST_ANALYSIS_H_
 #define KASHI_COMPAT_XLA_SERVICE_HLO_COST_ANALYSIS_H_
 

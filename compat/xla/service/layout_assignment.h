@@ -1,4 +1,4 @@
-// Of XLA's layout assignment the question which operations may change layouts. There is no such pass here.
+// The part of XLA's layout assignment that says which operations may change layouts. There is no such pass here.
 #ifndef KASHI_COMPAT_XLA_SERVICE_LAYOUT_ASSIGNMENT_H_
 #define KASHI_COMPAT_XLA_SERVICE_LAYOUT_ASSIGNMENT_H_
 
@@ -19,7 +19,7 @@ class LayoutAssignment {
  public:
   LayoutAssignment() = delete;
 
-  // False for operations whose result lies as their operands do: elementwise ones, slices, reduce-windows …
+  // False for operations whose result has the layout of their operands: elementwise ones, slices, reduce-windows …
   static bool InstructionCanChangeLayout(const HloInstruction* instruction) {
     return InstructionMayChangeLayout(instruction);
   }

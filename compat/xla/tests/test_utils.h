@@ -1,4 +1,4 @@
-// XLA's arguments for tests: MakeFakeArguments. The same numbers in each run.
+// XLA's arguments for tests: MakeFakeArguments. The numbers are the same in each run.
 #ifndef KASHI_COMPAT_XLA_TESTS_TEST_UTILS_H_
 #define KASHI_COMPAT_XLA_TESTS_TEST_UTILS_H_
 
@@ -37,7 +37,7 @@ inline absl::StatusOr<Literal> MakeFakeLiteral(const Shape& shape, std::minstd_r
   return shape.has_layout() ? converted.Relayout(shape) : std::move(converted);
 }
 
-// One literal a parameter of the entry. Small whole numbers.
+// One literal per parameter of the entry computation, filled with small whole numbers.
 inline absl::StatusOr<std::vector<Literal>> MakeFakeArguments(const HloModule* module) {
   std::minstd_rand0 engine;
   std::vector<Literal> arguments;

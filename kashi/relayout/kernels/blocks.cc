@@ -84,7 +84,7 @@ bool PutInMemory(const PlanContext& context, PlannedBlocks* blocks) {
   return is_whole;
 }
 
-// What is known once the offsets are those in memory.
+// Sets the fields that follow from the offsets in memory.
 void DescribeBlocks(const CacheModel::Level& l1, PlannedBlocks* blocks) {
   BlocksPlan& plan = blocks->plan;
   plan.runs_fill_lines = RunsFillLines(*blocks);
@@ -92,7 +92,7 @@ void DescribeBlocks(const CacheModel::Level& l1, PlannedBlocks* blocks) {
   plan.columns.collides = Collides(plan.columns.at, l1, l1.ways / 2);  // the source's lines need room, too
 }
 
-// Elements of the next block whose offsets a block must know to complete the cache lines that it begins.
+// The number of elements of the next block whose offsets a block must know to complete its last cache lines.
 int64_t OverhangOf(const PlanContext& context, int64_t element_bytes) {
   if (!context.streams()) return 0;
   const Groups& groups = context.to_groups;
@@ -114,7 +114,7 @@ PlannedBlocks CutElements(const PlanContext& context, const Elements& elements, 
 
 // ---- Long blocks
 
-// What rows may take of L2, a line each: so many ways of a set, and so much of them may find no place there.
+// The share of L2 for rows, one line each: a number of ways of a set, and the fraction of lines that may lie outside.
 struct CacheShare {
   int64_t ways;
   double outside;
@@ -149,8 +149,8 @@ std::optional<PlannedBlocks> LongBlocksWithin(const CacheShare& share, const Pla
   return std::nullopt;
 }
 
-// Blocks for StreamedTransposeFunction, where rows are far apart and runs of the target long: a line wide, so that what
-// rows that begin within lines share with the next block is still there. Nothing where others do better.
+// Blocks for StreamedTransposeFunction, if rows are far apart and runs of the target long: one line wide, so that lines
+// that rows share with the next block are still in the cache. Nothing if other functions do better.
 std::optional<PlannedBlocks> LongBlocks(const PlanContext& context, const Elements& elements) {
   const StreamedTransposeFunction function = StreamedTransposeFunctionFor(elements.bytes);
   if (!context.streams() || context.has_groups() || !elements.shuffle.empty() || function == nullptr) {
@@ -160,7 +160,7 @@ std::optional<PlannedBlocks> LongBlocks(const PlanContext& context, const Elemen
   // The next block's lines are on their way.
   std::optional<PlannedBlocks> blocks = LongBlocksWithin({std::max<int64_t>(1, ways / 2), 0}, context, elements);
   if (!blocks.has_value()) {
-    // Where no number of rows suits the stride: lines that come twice cost less than short runs.
+    // If no number of rows suits the stride: reading lines twice costs less than short runs.
     blocks = LongBlocksWithin({ways, 0.5}, context, elements);
     if (!blocks.has_value() || blocks->plan.dense_columns > 1) return std::nullopt;
   }
@@ -170,8 +170,8 @@ std::optional<PlannedBlocks> LongBlocks(const PlanContext& context, const Elemen
 
 // ---- Others
 
-// Within the caches: for elements that are shuffled, which else take scratch memory and three rounds; and where lines
-// of a block drive one another out of L1, but those of a tile do not.
+// True within the caches: for elements that are shuffled, which otherwise take scratch memory and three rounds; and if
+// lines of a block evict one another from L1, but those of a tile do not.
 bool WantsLineTiles(const PlanContext& context, const PlannedBlocks& blocks) {
   const BlocksPlan& plan = blocks.plan;
   const int64_t line = ElementsOfLine(plan.element_bytes);

@@ -25,7 +25,7 @@ struct BlocksPlan {
   BlockRuns Runs(const TaskGrid& grid, const PlanContext& context) const;
   void Print(const TaskGrid& grid, const PlanContext& context, std::string* text) const;
 
-  // A block whose rows become columns, by `transpose` if there is one.
+  // Moves a block whose rows become columns, by `transpose` if there is one.
   void Transpose(const TransposeBlock& block) const;
 
   int64_t element_bytes;
@@ -36,7 +36,7 @@ struct BlocksPlan {
   Offsets columns = {};          // in the target
   int64_t dense_columns = 1;     // of a block, that follow one another in the target without gaps, if rows are not cut
   bool runs_fill_lines = false;  // all of the target's cache lines belong to one block, if the first does
-  // Of long blocks in a streamed target, and of blocks within the caches; nullptr: by `transpose`.
+  // For long blocks in a streamed target, and for blocks within the caches; nullptr: by `transpose`.
   StreamedTransposeFunction streamed_transpose = nullptr;
   LineTilesFunction line_tiles = nullptr;
 };

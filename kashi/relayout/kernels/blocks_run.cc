@@ -1,5 +1,5 @@
-// BlocksPlan::Run. Blocks of whole bytes whose rows become columns: straight into a target within the caches; by way of
-// scratch memory, or line by line, into a streamed one.
+// BlocksPlan::Run. Moves blocks of whole bytes whose rows become columns: directly into a target within the caches;
+// through scratch memory, or line by line, into a streamed one.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -15,7 +15,7 @@
 namespace kashi::internal {
 namespace {
 
-// Of whole groups, if the side has them.
+// The bytes of whole groups in memory, if the side has groups.
 int64_t BytesInMemory(const Groups& groups, int64_t bytes) { return groups.any() ? groups.InMemory(bytes) : bytes; }
 
 Prefetcher PrefetcherOf(const BlocksPlan& plan, const Task& task, int64_t portions) {
@@ -25,8 +25,8 @@ Prefetcher PrefetcherOf(const BlocksPlan& plan, const Task& task, int64_t portio
   return Prefetcher({task.from + next.from / 8, rows.data(), next.rows, bytes, rows.stride, rows.stretch}, portions);
 }
 
-// How many elements along an axis can be moved at once as a dense block, each line of it `line_bytes` long; 0 where
-// that is not worth while: only narrow blocks have faster ways for them.
+// The number of elements along an axis that can be moved at once as a dense block, with lines of `line_bytes`; 0 if
+// that is not worth while: only narrow blocks have faster functions for it.
 int64_t DenseStretch(const Offsets& axis, int64_t line_bytes) {
   return axis.stride == line_bytes && line_bytes <= 16 && axis.stretch * line_bytes >= 256 ? axis.stretch : 0;
 }
@@ -136,7 +136,7 @@ class ScratchBlock {
     return std::min(columns, std::max(line, RoundDownTo(bytes / (rows_ * bytes_), line)));
   }
 
-  // Of prefetching, in a block.
+  // The portions of prefetching in a block.
   int64_t Portions(int64_t columns) const {
     return CeilOfRatio(columns, group_) * (CeilOfRatio(rows_, strip_) + group_ * rows_ * bytes_ / kStoreBytes);
   }
@@ -171,7 +171,7 @@ class ScratchBlock {
     }
   }
 
-  // The same by way of rows whose groups are padded.
+  // Transposes rows whose groups are padded first.
   void TransposeExpanded(int64_t column, int64_t columns) {
     const Groups& groups = context_.from_groups;
     const int64_t* const to_offsets = Scratch::OfThread().Offsets(0, columns, rows_ * bytes_);
@@ -214,7 +214,7 @@ class ScratchBlock {
     return count;
   }
 
-  // In pieces that end with a line.
+  // Stores a run in pieces that end with a cache line.
   void StoreRun(char* to, const char* from, int64_t bytes) {
     int64_t at = skips_head_ ? BytesToLine(to) : 0;
     const int64_t end = bytes + std::min(BytesToLine(to + bytes), beyond_);

@@ -22,7 +22,7 @@ int64_t SpanOfTask(const TaskGrid& grid, const Offsets& columns, int64_t slot_bi
   return grid.rows.block() * slot_bits + *std::max_element(columns.at.begin(), columns.at.end());
 }
 
-// What a loop adds to a span. The last chunk of an axis may be shorter than the others.
+// The length that a loop adds to a span. The last chunk of an axis may be shorter than the others.
 int64_t ReachOf(const TaskGrid& grid, const GridLoop& loop) {
   const int64_t reach = (loop.count - 1) * loop.to;
   if (loop.over == GridLoop::Over::kOuter) return reach;
@@ -60,8 +60,8 @@ bool SpansAreApart(const TaskGrid& grid, size_t count, int64_t span, int64_t slo
   return true;
 }
 
-// Tasks that, from a multiple of their number on, share no byte with the others: those of the innermost loops, or of
-// all.
+// The number of tasks that, from a multiple of it on, share no byte with the others: those of the innermost loops, or
+// of all.
 //
 //   rows of odd length, cut in chunks       | row 0 chunk 0 | row 0 chunk 1 | row 1 chunk 0 | row 1 chunk 1 |
 //   eight rows begin with a byte            together: all chunks of eight rows

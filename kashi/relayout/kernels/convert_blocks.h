@@ -12,7 +12,7 @@
 
 namespace kashi::internal {
 
-// Which side of a block has words of 8 elements of 4 bits that are far apart on the other one (nibble_words.h).
+// The side of a block that has words of 8 elements of 4 bits, which are far apart on the other side (nibble_words.h).
 enum class NibbleWords { kNone, kOfTarget, kOfSource };
 
 struct ConvertBlocksPlan {

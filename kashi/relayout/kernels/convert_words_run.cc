@@ -3,7 +3,7 @@
 //   8 rows, of many columns      -> interleave ->      words of the target, in runs
 //   words of the source          -> deinterleave ->    8 runs of the target, of many rows
 //
-// Fewer than 8 go the same way; the words' other elements are read and made for nothing.
+// Fewer than 8 are moved in the same way; the other elements of the words are read and made in vain.
 #include <algorithm>
 #include <cstring>
 
@@ -63,7 +63,7 @@ class NextSource {
   int64_t begin_;  // bits
   int64_t rows_;
   int64_t rows_at_once_ = 1;
-  int64_t lines_;        // of so many rows
+  int64_t lines_;        // of `rows` rows
   int64_t portion_ = 0;  // lines
   int64_t row_ = 0;
   int64_t line_ = 0;
@@ -219,7 +219,7 @@ class Deinterleaver {
     gathered_ = beside_ + 2 * room;
   }
 
-  // Of a run, from the image on.
+  // The bit at which a run begins, from the image on.
   int64_t BitOf(int64_t column) const {
     if (!streams_) return block_.to + plan_.columns[column];
     return column * (is_dense_ ? run_bits_ : 8 * beside_bytes_);
@@ -236,7 +236,7 @@ class Deinterleaver {
     }
   }
 
-  // To the runs from row `row` on.
+  // Writes the words to the runs, from row `row` on.
   void Deinterleave(const char* from, const NibbleWordRuns& words, int64_t row) const {
     char* to[kNibbleRows];
     for (int64_t c = 0; c < kNibbleRows; ++c) {
@@ -251,7 +251,7 @@ class Deinterleaver {
     }
   }
 
-  // From the image, with non-temporal stores.
+  // Copies the image to the target, with non-temporal stores.
   void Store() const {
     if (is_dense_) return StoreRun(0, block_.to, block_.columns * run_bits_);
     for (int64_t c = 0; c < block_.columns; ++c) StoreRun(BitOf(c), block_.to + plan_.columns[c], run_bits_);

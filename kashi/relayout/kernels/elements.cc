@@ -11,7 +11,7 @@ namespace kashi::internal {
 namespace {
 
 constexpr int64_t kElementsChunk = 64;     // along either axis
-constexpr int64_t kBytesOfAnElement = 16;  // that rows would move in the same time
+constexpr int64_t kBytesOfAnElement = 16;  // bytes that rows would move in the time of one element
 
 template <int kBytes>
 void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t count) {

@@ -37,8 +37,8 @@ std::optional<FewRows> TakeFewRows(int64_t bits, int64_t Loop::*side, int64_t Lo
   return few;
 }
 
-// The loops that go on where an interleaving ends, on this side: those of a task. The others stay. Returns the axis of
-// rows.
+// Takes the loops of a task: those that continue where an interleaving ends, on this side. The others stay. Returns the
+// axis of rows.
 Axis TakeInterleavings(int64_t Loop::*side, int64_t unit_bytes, int64_t task_bytes, Loops* loops,
                        InterleavePlan* plan) {
   std::stable_sort(loops->begin(), loops->end(),
@@ -66,7 +66,7 @@ bool RowsFillLines(const Loop& row, const Loop& column, const Loops& others) {
          std::all_of(others.begin(), others.end(), [&](const Loop& loop) { return is_line(loop.to); });
 }
 
-// Of columns, in whole lines; the last chunk has a line at least, too.
+// The columns of a chunk, in whole lines; the last chunk has at least a line, too.
 int64_t InterleavedChunk(int64_t columns, int64_t wanted) {
   int64_t chunk = ChunkOf(columns, wanted, kCacheLine);
   while (chunk < columns && columns % chunk > 0 && columns % chunk < kCacheLine) chunk += kCacheLine;
@@ -123,7 +123,7 @@ class RunOfRows {
   char* to_;
 };
 
-// Interleavings that continue one another's rows, by way of scratch memory for the same reason.
+// Moves interleavings that continue one another's rows, through scratch memory for the same reason.
 void RunGathered(const InterleavePlan& plan, const InterleaveJob& job, const char* next) {
   const int64_t piece = job.columns * plan.element_bytes, row_bytes = job.outer.count * piece;
   const int64_t pitch = row_bytes + kCacheLine;  // rows do not collide

@@ -29,8 +29,8 @@ struct InterleavePlan {
   InterleaveFunctions functions;
   Loop inner = {1, 0, 0};
   Loop outer = {1, 0, 0};
-  // Of runs that become rows in a streamed target: rows are long, and moved in parts that may share cache lines; or
-  // they are short, and go on with the next interleaving of `outer`.
+  // For runs that become rows in a streamed target: rows are long, and moved in parts that may share cache lines; or
+  // they are short, and continue with the next interleaving of `outer`.
   bool has_long_rows = false;
   bool continues_rows = false;
 };

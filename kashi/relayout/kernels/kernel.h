@@ -1,9 +1,9 @@
-// What a kernel is to the planner. The plan of a kernel is a small struct that holds what its steps need, with
+// The interface of kernels for the planner. A kernel's plan is a small struct with the data of its steps, and with
 //
-//   static constexpr char kName[];                    as --plan prints it
-//   static constexpr int kBoxes;                      which kinds of boxes it takes (BoxKind)
-//   static constexpr double kCost;                    of a byte with long runs on both sides, where a copy's is 1
-//   static TryResult<P> Try(const BoxOffer&);         its plan for a box, or why it has none
+//   static constexpr char kName[];                    its name in --plan
+//   static constexpr int kBoxes;                      the kinds of boxes that it takes (BoxKind)
+//   static constexpr double kCost;                    per byte with long runs on both sides; a copy's is 1
+//   static TryResult<P> Try(const BoxOffer&);         its plan for a box, or the reason for a refusal
 //   void Run(const Task&) const;                      moves one task
 //   int64_t TaskBytes(const TaskGrid&, const PlanContext&) const;    of the target, about
 //   BlockRuns Runs(const TaskGrid&, const PlanContext&) const;       for the cost function
@@ -36,18 +36,18 @@ enum BoxKind : int {
 struct BoxOffer {
   const PlanContext& context;
   BoxKind kind;
-  Box box;                // what is contiguous on both sides is a part of the element, but for kConverting and kTails
+  Box box;                // the part contiguous on both sides belongs to the element, except for kConverting and kTails
   int64_t element_bytes;  // 0 for kConverting
-  // Of kTails: the elements of a word, padding included; and whether the words are the target's.
+  // For kTails: the elements of a word, padding included; and whether the words are the target's.
   int64_t word_elements = 1;
   bool fills_words = false;
 };
 
 struct Refusal {
-  const char* why;  // what --plan prints behind "not ", or nullptr for nothing; static
+  const char* why;  // printed by --plan behind "not "; nullptr prints nothing; static
 };
 
-// A kernel's plan, and the tasks that it is cut into.
+// A kernel's plan, and the tasks into which it is cut.
 template <class Plan>
 struct Planned {
   TaskGrid grid;
@@ -57,13 +57,13 @@ struct Planned {
 template <class Plan>
 using TryResult = std::variant<Refusal, Planned<Plan>>;
 
-// How long the runs of memory are that a kernel reads and writes, bytes.
+// The lengths of the runs of memory that a kernel reads and writes, in bytes.
 struct BlockRuns {
   int64_t from;
   int64_t to;
 };
 
-// What Run is told.
+// The arguments of Run.
 struct Task {
   const PlanContext& context;
   const TaskGrid& grid;

@@ -1,5 +1,5 @@
-// The list of kernels. To add one, write its pair of files (kernel.h says what they have), include the header here, and
-// put the plan into the list, where it is tried before those that are slower.
+// The list of kernels. To add one, write its pair of files (kernel.h lists the members), include the header here, and
+// put the plan into the list, before the slower ones.
 #ifndef KASHI_RELAYOUT_KERNELS_KERNEL_TABLE_H_
 #define KASHI_RELAYOUT_KERNELS_KERNEL_TABLE_H_
 
@@ -21,7 +21,7 @@
 
 namespace kashi::internal {
 
-// In the order in which they are tried: each refuses what those behind it do better.
+// The order in which kernels are tried: each one refuses boxes that a later one moves better.
 using KernelPlan = std::variant<RowsPlan, ExchangePlan, InterleavePlan, BlocksPlan, TailsPlan, ConvertPlan,
                                 ConvertBlocksPlan, ElementsPlan>;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kLongRow = 512;  // bytes: rows that need no line of their own
 
-// Where a task has all rows of the first loop, it takes as many of the next one as it wants: the loop that would follow
+// If a task has all rows of the first loop, it takes as many of the next one as it wants: the loop that would follow
 // in the grid, so that the order of rows stays. The outermost loop is left for boxes that run side by side. Returns the
 // loop over chunks.
 GridLoop TakeMoreRows(const PlanContext& context, const TaskRows& first, Loops* loops, Axis* rows, RowsPlan* plan) {
@@ -26,7 +26,7 @@ GridLoop TakeMoreRows(const PlanContext& context, const TaskRows& first, Loops* 
   return ChunksOf(*rows, outer, GridLoop::Over::kRows);
 }
 
-// Short rows, of which those of the outer loop follow one another in the target: two of them at once, so that the
+// Copies short rows, where those of the outer loop follow one another in the target: two of them at once, so that the
 // source is read in its order, and the target still written in pairs of lines.
 void CopyPairsOfRows(const RowNest& nest) {
   const RowCopy& inner = nest.inner;

@@ -12,7 +12,7 @@
 namespace kashi::internal {
 namespace {
 
-// Where one side runs backwards, so do the elements of a word: it begins with the last of them.
+// If one side runs backwards, so do the elements of a word: it begins with the last of them.
 void TurnLoop(size_t i, Box* box) {
   Loop& loop = box->loops[i];
   box->from_offset += (loop.extent - 1) * loop.from;

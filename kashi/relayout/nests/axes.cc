@@ -17,7 +17,7 @@ constexpr int64_t kStreamedColumns = 64;  // at least
 constexpr int64_t kNarrowBits = 32;
 constexpr int64_t kSeveralBlocks = 3;
 constexpr int64_t kGroupColumnRun = 512;  // in the strides of padded groups
-constexpr int64_t kSmallBlock = 4096;     // narrow blocks are made longer until they have so many bytes
+constexpr int64_t kSmallBlock = 4096;     // narrow blocks are made longer until they have this many bytes
 
 bool AllWholeBytes(const Box& box, size_t skipped) {
   bool whole = IsWhole(box.from_offset) && IsWhole(box.to_offset);
@@ -55,7 +55,7 @@ void FindStretch(Offsets* offsets) {
   }
 }
 
-// An axis while it is made, and where its elements are on the other side, in units of `unit` bits.
+// An axis under construction, with the positions of its elements on the other side, in units of `unit` bits.
 class AxisCutter {
  public:
   AxisCutter(const Loops& chain, int64_t Loop::*other_side, int64_t unit)

@@ -1,4 +1,4 @@
-// How kernels take loops from a box for the axes of their blocks.
+// Functions with which kernels take loops from a box for the axes of their blocks.
 #ifndef KASHI_RELAYOUT_NESTS_AXES_H_
 #define KASHI_RELAYOUT_NESTS_AXES_H_
 
@@ -14,7 +14,7 @@ namespace kashi::internal {
 // Whether bits are whole bytes.
 inline bool IsWhole(int64_t bits) { return bits % 8 == 0; }
 
-// Elements of so many bytes in a cache line, at least one.
+// The number of elements of `bytes` bytes in a cache line, at least one.
 inline int64_t ElementsOfLine(int64_t bytes) { return bytes < kCacheLine ? kCacheLine / bytes : 1; }
 
 // The first loop that has this stride on a side; loops.size() if none has.
@@ -26,13 +26,13 @@ size_t Innermost(const Loops& loops, int64_t Loop::*side);
 // Takes loop i out.
 Loop TakeLoop(size_t i, Loops* loops);
 
-// The loop that is contiguous on both sides becomes a part of the element, so that what is left is bytes. Returns bits
-// of the element, or 0 where bytes do not do.
+// The loop that is contiguous on both sides becomes a part of the element, so that the rest is whole bytes. Returns the
+// bits of the element, or 0 if whole bytes are not enough.
 int64_t WidenElement(Box* box, int64_t slot_bits);
 
-// Chunks of about the same size, of `wanted` or less than twice that, for no chunk is better than a short one: 200 in
-// chunks of 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large. Where
-// just a multiple is wanted, all chunks are that, but for the last.
+// Chunks of about the same size, between `wanted` and twice that, because no chunk is better than a short one: 200 in
+// chunks of 128 are one, 300 are two of 150; rounded up to a multiple unless that would make them far too large. If
+// `wanted` equals `multiple`, all chunks but the last have that size.
 int64_t ChunkOf(int64_t extent, int64_t wanted, int64_t multiple);
 
 // The loop over chunks of an axis that cuts `loop`.
@@ -45,21 +45,21 @@ struct TaskRows {
 
   GridLoop chunks() const { return ChunksOf(axis, stride, GridLoop::Over::kRows); }
 };
-// Takes it out of the loops; each row is so many bytes.
+// Takes the axis of rows out of the loops; each row has `bytes` bytes.
 TaskRows TakeTaskRows(int64_t bytes, const PlanContext& context, Loops* loops);
 
-// How long a block is along either axis, in elements.
+// The length of a block along either axis, in elements.
 struct BlockSize {
   int64_t rows;
   int64_t columns;
 };
 
-// Such that memory, or the caches, are used well. Elements are so many bits apart in the source, and in the target.
+// A block size that uses memory, or the caches, well. `element_bits_…`: the distance of elements on each side.
 BlockSize WantedBlock(const Loops& loops, int64_t element_bits_from, int64_t element_bits_to,
                       const PlanContext& context);
 
-// What CutIntoBlocks is told. A row's elements are `to_bits` apart in the target, a column's `from_bits` in the source;
-// blocks have multiples of elements, unless there are fewer; `unit` is the bits in which offsets are counted.
+// The arguments of CutIntoBlocks. A row's elements are `to_bits` apart in the target, a column's `from_bits` in the
+// source; blocks have multiples of elements, unless there are fewer; offsets are counted in `unit` bits.
 struct BlockWish {
   BlockSize size;
   int64_t from_bits;

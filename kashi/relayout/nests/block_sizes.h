@@ -30,8 +30,8 @@ struct BlockSizes {
   // Within the caches short runs of both sides do. A block of 4-byte elements and its target fill L1.
   int64_t cached_row_run;
   int64_t cached_column_run;
-  // The same for elements of 1 to 4 bytes and runs of the target that are several blocks long. Their tiles are 16 bytes
-  // wide, so that a line of the source is read four times; those of larger blocks do not stay in L1 until then.
+  // Sizes for elements of 1 to 4 bytes and runs of the target that are several blocks long. Their tiles are 16 bytes
+  // wide, so that a line of the source is read four times; the lines of larger blocks do not stay in L1 until then.
   int64_t narrow_row_run;  // for elements of a byte
   int64_t narrow_column_run;
 
@@ -40,15 +40,15 @@ struct BlockSizes {
   int64_t long_task;      // of long rows
 };
 
-// Whether L1 has no room for a line of each of `count` rows: those of the same address modulo the period share a set,
-// of which rows may take `ways`. Rows at these offsets.
+// Whether L1 lacks room for a line of each of `count` rows at these offsets: lines of equal address modulo the period
+// share a set, of which rows may take `ways`.
 bool LinesCollide(const int64_t* offsets, int64_t count, int64_t period, int64_t ways);
 // Rows that are `pitch` apart; they may take all ways.
 bool LinesCollide(const CacheModel::Level& l1, int64_t pitch, int64_t count);
 
 constexpr int64_t kCollisionWindow = 64;  // rows that most kernels work on at a time
 
-// Whether there are windows of neighbours whose lines collide.
+// True if there are windows of neighbours whose lines collide.
 bool Collides(const std::vector<int64_t>& offsets, const CacheModel::Level& l1, int64_t ways,
               int64_t window = kCollisionWindow);
 

@@ -26,7 +26,7 @@ struct Level {
   absl::InlinedVector<int64_t, 4> cuts;  // ascending, in [0, period)
 };
 
-// Cuts one dimension of two sides. Indices are those of the part that is moved: 0 .. size - 1.
+// Cuts one dimension of two sides. Indices count from the beginning of the moved part: 0 .. size - 1.
 class DimensionCutter {
  public:
   DimensionCutter(const DigitDimension& from, const DigitDimension& to) : from_(from), to_(to) {}
@@ -39,8 +39,8 @@ class DimensionCutter {
   }
 
  private:
-  // From the largest step down. A period is a multiple of all smaller steps: one that does not divide it joins its
-  // level, with all before it, and their common multiple is the period.
+  // Goes from the largest step down. A period is a multiple of all smaller steps: a step that does not divide it joins
+  // its level, with all steps before it, and their common multiple is the period.
   absl::Status MakeLevels() {
     absl::InlinedVector<int64_t, 8> steps;
     for (const DigitDimension* side : {&from_, &to_}) {
@@ -207,7 +207,7 @@ void Coalesce(Box* box) {
 
 namespace {
 
-// Loop k of `box` with the values behind its last, if they are those of `next`:
+// Extends loop k of `box` by the elements of `next`, if these follow its last one:
 //
 //   box   12 (512 -> 32) x 7 (4 -> 4)
 //   next  12 (512 -> 32) x 2 (4 -> 4), 28 bytes further on either side   ->   12 (512 -> 32) x 9 (4 -> 4)

@@ -1,4 +1,4 @@
-// From two number systems to loop nests (digits.h): where both sides go by one stride each, elements are a box.
+// From two number systems to loop nests (digits.h): elements that have one stride on each side form a box.
 //
 //   s32[20] from T(8) in reverse order of tiles … to row-major:
 //
@@ -6,7 +6,7 @@
 //   boxes      [ 2 tiles of 8 elements ][ 4      ]     for t in 2: for i in 8     and     for i in 4
 //
 // A dimension is cut where either side begins a new tile, from the largest tiles to the smallest; whole periods become
-// a loop, what is ragged before and after becomes boxes of its own. Slices shift the cuts, and steps that do not divide
+// a loop, ragged ends before and after become boxes of their own. Slices shift the cuts, and steps that do not divide
 // one another (tiles of 8 against tiles of 12) have their least common multiple as a period.
 #ifndef KASHI_RELAYOUT_NESTS_BOXES_H_
 #define KASHI_RELAYOUT_NESTS_BOXES_H_
@@ -38,8 +38,8 @@ struct Box {
   std::string ToString() const;  // "at 0 -> 128: 12 (512 -> 32) x 8 (4 -> 4)", in bytes, or bits where need be
 };
 
-// Boxes that together are all elements, each once. Pre: both have the same sizes. UNIMPLEMENTED where there would be
-// too many. Cost: some hundred nanoseconds a box.
+// Boxes that together have every element once. Pre: both sides have the same sizes. UNIMPLEMENTED if there would be
+// too many. Cost: some hundred nanoseconds per box.
 absl::StatusOr<std::vector<Box>> BoxesOf(const Digits& from, const Digits& to);
 
 // Boxes that together are all that memory has room for and no element uses, tail padding not included. The from side of

@@ -116,7 +116,7 @@ void ExpectIsInOrder(const Box& box) {
   }
 }
 
-// Each element once, from where it is to where it goes.
+// Every element once, from its old position to its new one.
 void ExpectAreAllElements(const Placement& from, const Placement& to) {
   const absl::StatusOr<Digits> from_digits = DigitsOf(from), to_digits = DigitsOf(to);
   if (!from_digits.ok() || !to_digits.ok()) return;

@@ -1,4 +1,4 @@
-// What may be chosen about a plan. The cache model and the cost function choose; the measured mode tries several, and
+// The choices about a plan. The cache model and the cost function choose; the measured mode tries several, and
 // remembers the best as text.
 #ifndef KASHI_RELAYOUT_NESTS_CHOICE_H_
 #define KASHI_RELAYOUT_NESTS_CHOICE_H_
@@ -11,7 +11,7 @@
 
 namespace kashi::internal {
 
-// Which boxes a plan is made of.
+// The kind of boxes that a plan is made of.
 enum class Route {
   kGroups,       // groups of elements that are padded on the way to whole words (groups.h)
   kTailsFilled,  // the last words of the target are written whole, with their padding

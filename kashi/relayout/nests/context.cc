@@ -13,7 +13,7 @@ PlanContext::PlanContext(const ElementForm& given_from, const ElementForm& given
   moves_nibbles = keeps_form() && to.slot_bits == 4;
   resizes_nibbles = from.type == to.type && primitive_util::BitWidth(to.type) == 4 &&
                     std::min(from.slot_bits, to.slot_bits) == 4 && std::max(from.slot_bits, to.slot_bits) == 8;
-  // Where nothing changes all bits of a slot move, also those that the type does not use.
+  // If nothing is converted, all bits of a slot move, also those that the type does not use.
   if (keeps_form()) from.type = to.type = primitive_util::UnsignedIntegralTypeForBitWidth(to.slot_bits);
   const auto bits = [](PrimitiveType type) -> int64_t { return 8 * primitive_util::ByteWidth(type); };
   const PrimitiveType narrow = bits(from.type) < bits(to.type) ? from.type : to.type;

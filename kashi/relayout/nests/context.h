@@ -1,4 +1,4 @@
-// What all steps of a plan have in common.
+// The data that all steps of a plan have in common.
 #ifndef KASHI_RELAYOUT_NESTS_CONTEXT_H_
 #define KASHI_RELAYOUT_NESTS_CONTEXT_H_
 
@@ -32,13 +32,13 @@ struct PlanContext {
   BlockSizes sizes;
   bool moves_nibbles = false;    // both sides have slots of 4 bits, which move as they are
   bool resizes_nibbles = false;  // elements of 4 bits: one side has slots of 4, the other a byte for each
-  // Where the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the type that is
-  // narrower.
+  // If the forms differ, or elements are packed: elements in scratch memory have whole bytes, and the narrower of the
+  // two types.
   ElementForm scratch;
   RowFunction convert;  // source to target
   RowFunction in;       // source to scratch
   RowFunction out;      // scratch to target
-  // Where a side has groups, boxes go by its padded strides (groups.h), and steps by those in memory.
+  // If a side has groups, boxes use its padded strides (groups.h), and steps the strides in memory.
   Groups from_groups;
   Groups to_groups;
   GroupLanes lanes;        // of the side that has them

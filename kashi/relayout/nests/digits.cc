@@ -9,7 +9,7 @@
 namespace kashi::internal {
 namespace {
 
-// A physical dimension while tiles cut it: so many values in memory of indices that are `step` apart.
+// A physical dimension while tiles cut it: its values in memory belong to indices that are `step` apart.
 struct Part {
   int dimension;
   int64_t step;

@@ -6,7 +6,7 @@
 //
 //   offset = base + sum over digits of (index[dimension] / step % (next step / step)) * stride
 //
-// Not every layout is one: a tile that does not divide the tile around it, and `*`, are not (IndexMap knows them all).
+// Not every layout is such a system: a tile that does not divide the tile around it, and `*`, are not (see IndexMap).
 #ifndef KASHI_RELAYOUT_NESTS_DIGITS_H_
 #define KASHI_RELAYOUT_NESTS_DIGITS_H_
 
@@ -18,13 +18,13 @@
 
 namespace kashi::internal {
 
-// How often the digit changes along its dimension, and by how many bits in memory.
+// A digit changes every `step` indices of its dimension, by `stride` bits in memory.
 struct Digit {
   int64_t step;
   int64_t stride;
 };
 
-// One dimension. Digits from the least step up; each step divides the next; the first is 1.
+// One dimension. Digits are in ascending order of steps; each step divides the next; the first is 1.
 struct DigitDimension {
   int64_t size = 1;    // of the part of the array that is meant
   int64_t start = 0;   // of that part in the whole: digits count from the whole's 0
@@ -33,7 +33,7 @@ struct DigitDimension {
   absl::InlinedVector<Digit, 4> digits;
 
   int64_t OffsetOf(int64_t index) const;  // bits, of an index of the whole
-  int64_t StrideOf(int64_t step) const;   // bits that so many indices are apart, while nothing more major changes
+  int64_t StrideOf(int64_t step) const;   // bits between indices `step` apart, if no more major digit changes
 };
 
 struct Digits {

@@ -23,7 +23,7 @@ Digits MustDigitsOf(const Placement& placement) {
   return digits.value_or(Digits());
 }
 
-// "1*32 8*1024 in 20 to 24": step*stride of each digit, then what the array has, and what memory has room for.
+// "1*32 8*1024 in 20 to 24": step*stride of each digit, then the size of the array, and the room in memory.
 std::string ToString(const DigitDimension& dimension) {
   std::string text;
   for (const Digit& digit : dimension.digits) absl::StrAppend(&text, digit.step, "*", digit.stride, " ");
@@ -90,7 +90,7 @@ TEST(DigitsTest, StridesOfSeveralSteps) {
   EXPECT_EQ(dimension.OffsetOf(95), 95 * 8);
 }
 
-// Where a layout is a number system, it is the right one.
+// If a layout is a number system, it is the right one.
 TEST(DigitsTest, OffsetsAreThoseOfThePlacement) {
   std::mt19937 random(5);
   const auto pick = [&](int64_t low, int64_t high) {

@@ -14,7 +14,7 @@ bool IsWholeDimension(const DigitDimension& dimension) {
   return dimension.start == 0 && dimension.size == dimension.whole;
 }
 
-// How many elements of the dimension make a word of the tiled side; 1 where it has no words of them.
+// The number of elements of the dimension in a word of the tiled side; 1 if it has no such words.
 int64_t WordElements(const DigitDimension& tiled, int64_t slot_bits) {
   if (!IsWholeDimension(tiled) || tiled.digits[0].stride != slot_bits) return 1;
   const int64_t elements = tiled.digits.size() > 1 ? tiled.digits[1].step : tiled.padded;

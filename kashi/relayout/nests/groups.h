@@ -1,15 +1,15 @@
-// Groups of elements that one side has one after the other, and the other side with padding behind each:
+// Groups of elements that are contiguous on one side, and have padding behind each group on the other side:
 //
 //   bf16[…,3], three channels, dense on the host and in pairs in tiles of a TPU (T(4,128)(2,1), other dimensions most
 //   minor):
 //
 //   dense, groups of 6 bytes     a b c   d e f   g h i        a to c: the channels of a pixel
-//   padded, 8 bytes              a b c . d e f . g h i .      what the dense side is planned as
+//   padded, 8 bytes              a b c . d e f . g h i .      the form in which the dense side is planned
 //   tiled                        ab de gh …    c. f. i. …     words of 4 bytes, all of them full
 //
-// Without the padding words of the dense side begin anywhere, and the last element of a group has half a word of the
-// tiled side for itself: neither side has runs. With it all are words; padding is put there, or left out, a few bytes
-// at a time in the first cache (group_kernel.h), and that of the target is written with the elements.
+// Without the padding, words of the dense side begin anywhere, and the last element of a group fills half a word of the
+// tiled side alone: neither side has runs. With it, both sides have words; padding is put there, or left out, a few
+// bytes at a time in the first cache (group_kernel.h), and the padding of the target is written with the elements.
 #ifndef KASHI_RELAYOUT_NESTS_GROUPS_H_
 #define KASHI_RELAYOUT_NESTS_GROUPS_H_
 
@@ -22,7 +22,7 @@
 
 namespace kashi::internal {
 
-// Both sides with one dimension as large as its words have room for: the dense side as if it were padded, the tiled one
+// Both sides with one dimension extended to the room of its words: the dense side as if it were padded, the tiled one
 // as if padding were elements.
 struct GroupedDigits {
   Digits from;
@@ -31,7 +31,7 @@ struct GroupedDigits {
   Groups to_groups;
 };
 
-// Nothing where no dimension asks for it, or other strides of the dense side are not multiples of a group. Padding of
+// Nothing if no dimension needs it, or other strides of the dense side are not multiples of a group. Padding of
 // the target is made an element only if `fills_padding`. Pre: both have the same sizes and slots.
 std::optional<GroupedDigits> GroupsOf(const Digits& from, const Digits& to, bool fills_padding);
 

@@ -1,4 +1,4 @@
-// How a step is cut into tasks: a grid of blocks of rows and columns. Tasks may run in any order and at once.
+// The tasks of a step: a grid of blocks of rows and columns. Tasks may run in any order and at once.
 #ifndef KASHI_RELAYOUT_NESTS_TASK_GRID_H_
 #define KASHI_RELAYOUT_NESTS_TASK_GRID_H_
 
@@ -12,7 +12,7 @@
 
 namespace kashi::internal {
 
-// How an axis of elements is cut into chunks: each has some loops whole, and a part of one more.
+// The chunks of an axis of elements: each chunk has some loops whole, and a part of one more.
 //
 //   loops, inner first:   8 whole, 16 whole, 100 in chunks of 3      ->  a chunk has 8*16*3 elements (the last one
 //                         fewer)
@@ -27,7 +27,7 @@ struct Axis {
   int64_t BlockAt(int64_t index) const { return whole * std::min(chunk, extent - index * chunk); }
 };
 
-// Where each element of a chunk, and of its overhang, is on the side where the axis is not contiguous.
+// The offset of each element of a chunk, and of its overhang, on the side where the axis is not contiguous.
 struct Offsets {
   std::vector<int64_t> at;  // bytes; for conversions, bits
   int64_t stride = 0;       // between neighbours among the first
@@ -59,7 +59,7 @@ struct TaskGrid {
   int64_t TaskElements() const { return rows.block() * columns.block(); }
 };
 
-// A grid over these loops and chunks, in the order of one side's memory. Where the target is streamed that is the
+// Makes a grid over these loops and chunks, in the order of one side's memory. If the target is streamed, that is the
 // source: reading profits from neighbours more than writing does. Within the caches it is the target: the blocks of a
 // thread follow one another there, and no line that one core writes, or prefetches ahead of its writes, is in the cache
 // of another (which costs half the speed, and more).

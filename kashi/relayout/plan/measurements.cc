@@ -36,7 +36,7 @@ Store& TheStore() {
   return store;
 }
 
-// What all measurements depend on: the machine, and the kernels that this version has.
+// The facts on which all measurements depend: the machine, and the kernels of this version.
 std::string MachineLine() {
   const auto name = [](std::string* out, const KernelRow& row) { absl::StrAppend(out, row.name); };
   return absl::StrFormat("machine %s; %d threads; vectors %#x; kernels %s", CacheModel::OfMachine().ToString(),

@@ -1,4 +1,4 @@
-// Which choice was the fastest for a problem: what the measured mode remembers in the process.
+// The fastest choice for each problem, as measured in this process.
 #ifndef KASHI_RELAYOUT_PLAN_MEASUREMENTS_H_
 #define KASHI_RELAYOUT_PLAN_MEASUREMENTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace kashi::internal {
 
-// All that the best choice depends on but the machine: one line of text.
+// Everything on which the best choice depends except the machine: one line of text.
 std::string MeasurementKey(const RelayoutTask& task);
 
 std::optional<PlanChoice> FindMeasurement(const std::string& key);

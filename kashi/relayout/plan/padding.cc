@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<Box>> BoxesOfPadding(const Placement& to, const std::
 
 }  // namespace
 
-// Where there is more padding than elements everything is written first, as fast as memory can: that costs less than
+// If there is more padding than elements, everything is written first, as fast as memory allows: that costs less than
 // many short runs.
 PaddingPlan PlanPadding(const RelayoutTask& task, const SharedContext& context, const std::optional<Digits>& filled,
                         bool stays) {

@@ -1,4 +1,4 @@
-// How padding of the target is written: steps whose source is a pattern that lies ready. They run before those of the
+// Plans that write the padding of the target: steps whose source is a prepared pattern. They run before those of the
 // elements, and may write more than padding.
 #ifndef KASHI_RELAYOUT_PLAN_PADDING_H_
 #define KASHI_RELAYOUT_PLAN_PADDING_H_

@@ -36,7 +36,7 @@ class RoutePlanner {
  public:
   RoutePlanner(const RelayoutTask& task, const Digits& from, const Digits& to) : task_(task), from_(from), to_(to) {}
 
-  // Nothing where the route leads nowhere, or to the same as another one.
+  // Returns nothing if the route makes no plan, or the same plan as another route.
   std::optional<Elements> Plan(const PlanChoice& choice) {
     const bool keeps_form = task_.from.element_type() == task_.to.element_type() &&
                             task_.from.slot_bits() == task_.to.slot_bits() && task_.to.slot_bits() % 8 == 0;

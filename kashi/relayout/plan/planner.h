@@ -24,7 +24,7 @@ struct MovePlan {
   std::vector<Strips> strips;
   std::vector<Step> steps;
   std::string refusal;       // why all elements go by the index loop, if they do
-  bool is_identity = false;  // every element stays at its place, and is the same bits there
+  bool is_identity = false;  // every element keeps its place and its bits
 
   double cost() const;
   std::string ToString() const;  // a line of text for each part

@@ -1,4 +1,4 @@
-// Which route and which kernels the planner chooses: a row for each.
+// The route and the kernels that the planner chooses, one row for each problem.
 #include "kashi/relayout/plan/planner.h"
 
 #include <string>

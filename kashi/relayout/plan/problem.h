@@ -1,4 +1,4 @@
-// What is asked of a plan.
+// The problem for which a plan is made.
 #ifndef KASHI_RELAYOUT_PLAN_PROBLEM_H_
 #define KASHI_RELAYOUT_PLAN_PROBLEM_H_
 

@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// The step of the first kernel of the table that takes what is offered. Nothing if none does.
+// The step of the first kernel in the table that takes the offer; nothing if none does.
 std::optional<Step> TryKernels(const SharedContext& context, const Box& box, const BoxOffer& offer) {
   absl::InlinedVector<const char*, 4> refusals;
   const absl::Span<const KernelRow> table = KernelTable();

@@ -30,10 +30,10 @@ struct Step {
 // The step for a box, by the first kernel that takes it.
 Step MakeStep(const SharedContext& context, const Box& box);
 
-// The same for a side that has groups. Nothing where they do not become blocks.
+// Makes a step for a side that has groups. Nothing if they do not become blocks.
 std::optional<Step> MakeGroupStep(const SharedContext& context, const Box& box);
 
-// The same for a box that is a tail on the side that has words (groups.h): all of each word may be read, or written.
+// Makes a step for a box that is a tail on the side with words (groups.h): all of each word may be read, or written.
 std::optional<Step> MakeTailStep(const SharedContext& context, const Box& box, int64_t word_elements, bool fills_words);
 
 // Runs tasks begin .. end - 1.

@@ -48,7 +48,7 @@ int64_t ElementsOfTasks(const TaskGrid& grid) {
   return count;
 }
 
-// Whatever the kernel, its tasks together have all of the box: sizes large enough for axes of several loops and chunks.
+// For any kernel, its tasks together have all of the box: sizes large enough for axes of several loops and chunks.
 TEST(StepTest, TasksHaveAllOfTheBox) {
   std::mt19937_64 random(20261123);
   const auto pick = [&](int64_t low, int64_t high) {

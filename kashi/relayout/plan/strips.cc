@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeastStrip = 512;  // bytes
 
-// The end of what a box takes up on one side if the strides there are positive, in bits.
+// The end of a box's memory on one side if the strides there are positive, in bits.
 int64_t EndOf(const Box& box, int64_t offset, int64_t Loop::*side, int64_t slot_bits) {
   for (const Loop& loop : box.loops) offset += (loop.extent - 1) * std::max<int64_t>(0, loop.*side);
   return offset + slot_bits;
@@ -72,7 +72,7 @@ bool GainsFromStrips(const Box& box, size_t outer, const SharedContext& context,
          std::holds_alternative<InterleavePlan>(MakeStep(within_caches, Inner(box, outer)).kernel);
 }
 
-// With as few outer loops as will do: long strips.
+// Uses as few outer loops as possible: long strips.
 std::optional<Strips> TakeStripsOf(const SharedContext& context, const SharedContext& within_caches, size_t first,
                                    std::vector<Box>* boxes) {
   for (size_t count = 0; count <= (*boxes)[first].loops.size(); ++count) {
@@ -113,7 +113,7 @@ std::string Strips::ToString() const {
 std::vector<Strips> TakeStrips(const SharedContext& context, const SharedContext& within_caches,
                                std::vector<Box>* boxes) {
   std::vector<Strips> all;
-  constexpr size_t kMostBoxes = 64;  // so many have hardly been cut by edges alone
+  constexpr size_t kMostBoxes = 64;  // more boxes than this are hardly the result of cut edges alone
   if (!context->streams() || !context->keeps_form() || boxes->size() > kMostBoxes) return all;
   for (size_t i = 0; i < boxes->size();) {
     std::optional<Strips> strips = TakeStripsOf(context, within_caches, i, boxes);

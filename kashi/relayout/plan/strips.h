@@ -1,5 +1,5 @@
-// In a streamed target, rows that are put together from several boxes and share cache lines with their neighbours: a
-// strip of the target at a time in scratch memory, which then is written in whole lines.
+// Strips: rows of a streamed target that consist of several boxes and share cache lines with their neighbours. One
+// strip of the target at a time is put together in scratch memory, and then written in whole lines.
 //
 //   target, ragged rows of tiles     | tile | tile | rest | tile | tile | rest | …
 //   cache lines                      |    |    |    |    |    |    |    |    |
@@ -26,14 +26,14 @@ struct Strips {
   int64_t to_offset;        // bits
   int64_t bytes;            // of a strip, which has no gaps
   std::vector<Step> parts;  // of the first strip, where the target begins at 0; steps within the caches
-  int64_t from_begin;       // bytes: what a strip reads, gaps included
+  int64_t from_begin;       // bytes: the source of a strip, with gaps
   int64_t from_end;
 
   int64_t Count() const;
   std::string ToString() const;
 };
 
-// Takes those boxes that are better moved in strips than each by itself. `within_caches`: the same as `context`, but it
+// Takes the boxes that are better moved in strips than each by itself. `within_caches`: like `context`, but it
 // does not stream.
 std::vector<Strips> TakeStrips(const SharedContext& context, const SharedContext& within_caches,
                                std::vector<Box>* boxes);

@@ -1,4 +1,4 @@
-// Plans whose few rows are interleaved, and whose ragged rows go in strips, against the index loop.
+// Plans with few interleaved rows, and plans with ragged rows in strips, compared with the index loop.
 #include "kashi/relayout/plan/strips.h"
 
 #include <memory>
@@ -56,7 +56,7 @@ TEST(Strips, OfRaggedRowsOnly) {
   EXPECT_THAT(PlanOf(F32, {3, 97, 300}, {{8, 128}}, {}), Not(HasSubstr("strips")));  // rows are long runs
 }
 
-// Runs a trial; what is wrong, or "".
+// Runs a trial; returns a text about the error, or "".
 std::string RunWithOptions(const RandomPick& pick, Runner* runner, Trial trial) {
   trial.options.non_temporal_stores = pick(0, 3) > 0;
   trial.options.threads = static_cast<int>(pick(0, 2));

@@ -30,8 +30,8 @@ void RunShared(int64_t count, int64_t grain, int threads, absl::FunctionRef<void
   ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 
-// Steps that begin with the same loop are run together, a few iterations at a time: what one leaves of a cache line the
-// other soon completes, while the line is still in the caches.
+// Steps that begin with the same loop run together, a few iterations at a time: if one writes a part of a cache line,
+// the other soon completes it, while the line is still in the caches.
 //
 //   ragged rows    |  whole tiles    | rest |  whole tiles    | rest |      two boxes, whose rows alternate in memory
 void RunInLockstep(absl::Span<const Step> steps, int threads, const char* source, char* target) {

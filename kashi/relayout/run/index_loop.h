@@ -1,4 +1,4 @@
-// The index loop: element by element, by the formulas of the layouts. For what no loop nest relates; and every kernel
+// The index loop: element by element, by the formulas of the layouts. For sides that no loop nest relates; every kernel
 // is tested against it.
 #ifndef KASHI_RELAYOUT_RUN_INDEX_LOOP_H_
 #define KASHI_RELAYOUT_RUN_INDEX_LOOP_H_

@@ -63,7 +63,7 @@ double NsOf(const RelayoutTask& task, const MovePlan& plan, const SideMemory& fr
   return ns.count() / times;
 }
 
-// The index of the fastest. Plans take turns, so that what else goes on in the machine hits all.
+// The index of the fastest plan. Plans take turns, so that other work of the machine affects all of them.
 size_t FastestOf(const RelayoutTask& task, const std::vector<MovePlan>& plans, const SideMemory& from,
                  const SideMemory& to) {
   std::vector<double> least(plans.size(), std::numeric_limits<double>::infinity());

@@ -13,8 +13,8 @@ namespace kashi::internal {
 // memory for both sides. Cost: the plans of MeasuredCandidates, some runs of each.
 absl::StatusOr<MovePlan> MakeMeasuredPlan(const RelayoutTask& task);
 
-// What is measured: the plan of the cost function first; then those that differ from it in the route, the stores, the
-// sizes of blocks or the kernel, from the least cost up. No two do the same.
+// The plans to measure: the plan of the cost function first; then those that differ from it in the route, the stores,
+// the sizes of blocks or the kernel, from the least cost up. No two do the same.
 std::vector<MovePlan> MeasuredCandidates(const RelayoutTask& task);
 
 }  // namespace kashi::internal

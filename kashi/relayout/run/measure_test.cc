@@ -74,7 +74,7 @@ TEST(MeasuredPlanTest, IsRememberedAndReadFromText) {
   EXPECT_EQ(RelayoutMeasurementCount(), before + 1);
   EXPECT_EQ(MakeMeasuredPlan(task)->ToString(), plan->ToString());
 
-  // What a file says is believed, if it can be done; what is known stays.
+  // A choice from a file is used, if it is possible; known choices stay.
   const std::string text = RelayoutMeasurementsToText();
   EXPECT_THAT(text, HasSubstr(absl::StrCat(plan->choice.ToString(), "\t", key, "\n")));
   const RelayoutTask other = TaskOf("f32[124,45]", "f32[124,45]{0,1}");
@@ -139,7 +139,7 @@ TEST(RelayoutPlanTest, MeasuredPlansMoveWhatOthersDo) {
   RelayoutOptions options;
   options.measure = true;
   options.threads = 1;
-  // By strides, some of them negative: memory is found for both sides.
+  // Byte strides, some of them negative: memory is found for both sides.
   const Placement from = Placement::OfStrides(F32, {40, 50}, {-400, 8}).value();
   const Placement to = Placement::OfStrides(F32, {40, 50}, {4, 160}).value();
   const absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(from, to, options);

@@ -50,7 +50,7 @@ class StripWalk {
   int64_t to_ = 0;
 };
 
-// One strip after the other, by way of a buffer that begins with the line in which the strip begins.
+// Writes one strip after the other, through a buffer that begins with the line in which the strip begins.
 class StripWriter {
  public:
   // A strip that begins here; its bytes go to the pointer returned.
@@ -60,7 +60,7 @@ class StripWriter {
     return buffer_ + Phase();
   }
 
-  // Writes all whole lines. `next`: what the next strip reads, or nullptr.
+  // Writes all whole lines. `next`: the source of the next strip, or nullptr.
   void Write(int64_t bytes, const char* next, int64_t next_bytes) {
     int64_t at = Phase() - pending_;
     const int64_t end = Phase() + bytes, whole = RoundDownTo(end, kCacheLine);
@@ -79,7 +79,7 @@ class StripWriter {
     to_ += bytes;
   }
 
-  // Writes what waits for the next strip.
+  // Writes the bytes that waited for the next strip.
   void Finish() {
     if (pending_ > 0) std::memcpy(to_ - pending_, buffer_, pending_);
     pending_ = 0;

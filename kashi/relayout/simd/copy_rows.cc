@@ -52,7 +52,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 HWY_INLINE const uint8_t* Bytes(const char* p) { return reinterpret_cast<const uint8_t*>(p); }
 HWY_INLINE uint8_t* Bytes(char* p) { return reinterpret_cast<uint8_t*>(p); }
 
-// Pre: bytes is at least that of a vector. The last vector overlaps those before.
+// Pre: bytes is at least that of a vector. The last vector overlaps the one before.
 template <class D>
 struct RowByVectors {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const {
@@ -64,7 +64,7 @@ struct RowByVectors {
   }
 };
 
-// Pre: bytes are so many vectors, or a multiple of that.
+// Pre: bytes is that of kVectors vectors, or a multiple.
 template <class D, int kVectors>
 struct RowByWholeVectors {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const {
@@ -93,7 +93,7 @@ HWY_INLINE void CopyEach(const RowNest& nest) {
   ForEachRow(nest, RowByMemcpy());
 }
 
-// All of a line at once, so that it leaves the processor as one.
+// Stores all of a line at once, so that it leaves the processor as one.
 HWY_INLINE void StreamLine(const char* from, char* to) {
   const hn::CappedTag<uint8_t, kLine> d;
   HWY_UNROLL(4)
@@ -114,7 +114,7 @@ struct StreamedRow {
   HWY_INLINE void operator()(const char* from, char* to, int64_t bytes) const { StreamRow(from, to, bytes); }
 };
 
-// Of one round, which the compiler knows, and of any number.
+// Copies of one round, which the compiler knows, and of any number.
 void CopyOne(const RowCopy& copy) { CopyEach({copy, 1, 0, 0}); }
 void CopyMany(const RowNest& nest) { CopyEach(nest); }
 void StreamOne(const RowCopy& copy) { ForEachRow({copy, 1, 0, 0}, StreamedRow()); }

@@ -19,8 +19,8 @@ struct RowCopy {
 
 void CopyRows(const RowCopy& copy);
 
-// The same; whole cache lines are written past the caches. For targets much larger than the caches; a StreamFence()
-// must follow before another thread reads.
+// Like CopyRows, but whole cache lines are written past the caches. For targets much larger than the caches; a
+// StreamFence() must follow before another thread reads.
 void StreamRows(const RowCopy& copy);
 void StreamFence();
 
@@ -34,19 +34,19 @@ struct RowNest {
 void CopyRowNest(const RowNest& nest);
 void StreamRowNest(const RowNest& nest);
 
-// The same for rows that neighbours continue in the target, where each line is written whole by the row in which it
+// Like StreamRows, for rows that follow one another in the target; each line is written whole by the row in which it
 // begins:
 //
 //   target     |    line    |    line    |    line    |
 //   row             [first   ......       last]          copy.bytes
 //   written         |first   ......       last  |        to the end of a line; the next row begins there
 //
-// `skips_head`: the row before writes the line in which a row begins. `beyond`: bytes behind each row that the source
-// has.
+// `skips_head`: the row before writes the line in which a row begins. `beyond`: the number of readable bytes behind
+// each row of the source.
 void StreamLinesOfRows(const RowCopy& copy, bool skips_head, int64_t beyond);
 
-// One row. Not memcpy for long ones: that of some systems is `rep movsb`, which takes some processors ten times as long
-// where the target's address modulo 4096 is just above the source's.
+// Copies one row. Long rows do not use memcpy: that of some systems is `rep movsb`, which takes some processors ten
+// times as long where the target's address modulo 4096 is just above the source's.
 inline void CopyRow(char* to, const char* from, int64_t bytes) {
   constexpr int64_t kLong = 512;
   if (bytes >= kLong) {

@@ -19,7 +19,7 @@ struct Case {
   int64_t gap;  // between rows of the target
 };
 
-// Rows of the source in the other order; buffers of just the size: sanitizers see what is read or written beyond.
+// Rows of the source in reverse order; buffers of the exact size: sanitizers see any access beyond them.
 ::testing::AssertionResult Moves(const Case& c, bool past_caches, std::mt19937_64& random) {
   const int64_t from_misalignment = random() % 70, to_misalignment = random() % 70;
   std::vector<char> from(from_misalignment + c.bytes * c.rows * c.count);

@@ -9,9 +9,9 @@
 
 namespace kashi::internal {
 
-// Reads `count` doubles and writes as many pairs of floats: hi, the double rounded to nearest even, and lo, the rest
-// rounded likewise; 0 where hi is infinite (a double too large for a float too) or NaN. Addresses may be misaligned,
-// and may be the same; other overlaps are not allowed.
+// Reads `count` doubles and writes the same number of pairs of floats: hi, the double rounded to nearest even, and lo,
+// the rest rounded likewise; 0 where hi is infinite (a double too large for a float too) or NaN. Addresses may be
+// misaligned, and may be the same; other overlaps are not allowed.
 void ConvertF64ToEf57(const void* doubles, void* pairs, int64_t count);
 
 }  // namespace kashi::internal

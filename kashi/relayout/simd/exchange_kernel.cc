@@ -44,8 +44,8 @@ void ExchangeWords(const ExchangeRows& rows, bool) {
 
 constexpr int64_t kLine = 64;
 
-// Vectors whose numbers differ in the bit kHalf alone exchange the elements whose places in their words do so, too.
-// Elements here have kBytes == kHalf * W bytes: with all places that the bits below tell apart.
+// Vectors whose numbers differ only in the bit kHalf exchange the elements whose places in their words differ so, too.
+// Elements here have kBytes == kHalf * W bytes: with all places that the lower bits tell apart.
 //
 //   a0 a1        a0 b0
 //   b0 b1   ->   a1 b1
@@ -100,7 +100,7 @@ HWY_INLINE void StreamExchangedLine(const ExchangeRows& rows, int64_t at) {
   }
 }
 
-// The words whose elements may all be read by vectors, then the others. A last vector overlaps those before.
+// The words whose elements may all be read by vectors, then the others. A last vector overlaps the one before.
 template <int W, int P>
 void ExchangeThroughCaches(const ExchangeRows& rows, int64_t at) {
   const int64_t end = rows.targets < P ? rows.bytes - P * W : rows.bytes;
@@ -113,7 +113,7 @@ void ExchangeThroughCaches(const ExchangeRows& rows, int64_t at) {
   ExchangeElements<W, P>(rows, at);
 }
 
-// Where lines of the target do not begin with vectors of words: by way of rows that do.
+// For lines of the target that do not begin with vectors of words: through rows that do.
 template <int W, int P>
 void ExchangeByWayOfBuffer(const ExchangeRows& rows) {
   constexpr int64_t kPortion = 2048;

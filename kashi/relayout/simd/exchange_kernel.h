@@ -18,9 +18,9 @@
 
 namespace kashi::internal {
 
-// P rows of words of P elements, each row `bytes` bytes, become rows 0 .. targets - 1 of the P that they could: element
+// P rows of words of P elements, each row `bytes` bytes, become the first `targets` of P possible rows: element
 // t of word k of source row s is element s of word k of target row t. Strides are bytes, of any sign. Where targets <
-// P, what follows those elements in the source's last word is not read. The sides do not overlap, nor do the target's
+// P, the elements behind those in the source's last word are not read. The sides do not overlap, nor do the target's
 // rows.
 struct ExchangeRows {
   const char* from;

@@ -41,7 +41,7 @@ HWY_INLINE void PutLane(const char* from, const uint8_t* table, int64_t before, 
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// What all lanes have in common, if groups fill them.
+// The tables that all lanes have in common, if groups fill them.
 struct SameLanes {
   explicit SameLanes(const GroupLanes::Lane& lane, int64_t period)
       : expand(hn::LoadDup128(Long(), lane.expand)),
@@ -140,7 +140,7 @@ void ExpandRows(absl::Span<const GroupLanes::Lane> lanes, int64_t period, const 
   }
 }
 
-// What a lane writes too much is written again by the next; nothing is written that has not been read.
+// The extra bytes that a lane writes are written again by the next; nothing is written that has not been read.
 void PackLanes(absl::Span<const GroupLanes::Lane> lanes, int64_t period, char* data, int64_t bytes) {
   alignas(kLane) static constexpr uint8_t kNothing[kLane] = {};
   int64_t at = 0;

@@ -1,4 +1,4 @@
-// Padding put behind groups of bytes, or left out: what kashi/relayout/nests/groups.h is about, in the nearest cache.
+// Puts padding behind groups of bytes, or leaves it out, in the nearest cache: see kashi/relayout/nests/groups.h.
 #ifndef KASHI_RELAYOUT_SIMD_GROUP_KERNEL_H_
 #define KASHI_RELAYOUT_SIMD_GROUP_KERNEL_H_
 
@@ -15,17 +15,17 @@ struct Groups {
   int64_t padded = 0;
 
   bool any() const { return padded != 0; }
-  // Of whole groups, from the plan to memory.
+  // Bytes of whole groups, from the plan to memory.
   bool IsWhole(int64_t planned) const { return planned % padded == 0; }
   int64_t InMemory(int64_t planned) const { return planned / padded * packed; }
 };
 
-// How 16 bytes of padded groups are made of packed ones, and the reverse, for each place where a group may begin within
-// 16. Immutable.
+// The tables that make 16 bytes of padded groups from packed ones, and the reverse, for each place where a group may
+// begin within 16. Immutable.
 class GroupLanes {
  public:
   GroupLanes() = default;
-  // `fill`: what is put behind each group, padded - packed bytes.
+  // `fill`: the bytes behind each group, padded - packed of them.
   GroupLanes(const Groups& groups, absl::Span<const char> fill);
 
   // Rows of groups, each row at from + from_offsets[r], to rows `to_pitch` bytes apart: groups, padded. The rows have

@@ -18,7 +18,7 @@ std::vector<char> Noise(int64_t count, std::mt19937_64& random) {
   return bytes;
 }
 
-// Rows end with the buffer; what is behind a group is the fill.
+// Rows end with the buffer; the bytes behind a group are the fill.
 void ExpectExpands(const Groups& sizes, int64_t groups, std::mt19937_64& random) {
   const std::vector<char> fill = Noise(sizes.padded - sizes.packed, random);
   const int64_t row = groups * sizes.packed, padded = groups * sizes.padded, pitch = (padded + 15) / 16 * 16;

@@ -1,5 +1,5 @@
-// Which vector lengths the tests of this folder see: the processor's and the build's. What is missing is skipped, and
-// says so.
+// The vector lengths that the tests of this folder cover: those of the processor and the build. Others are skipped,
+// with a message.
 #include "kashi/relayout/simd/highway_targets.h"  // before Highway
 
 #include <hwy/highway.h>

@@ -61,7 +61,7 @@ constexpr int kTileBytes = kVectorBytes<Tile>;
 
 constexpr bool IsPower(int n) { return (n & (n - 1)) == 0; }
 
-// Which byte of a lane of one side comes from each lane of the other; 0x80: none.
+// The byte of each lane of one side that comes from each lane of the other; 0x80: none.
 template <int P>
 using LaneTables = std::array<std::array<std::array<uint8_t, kLaneBytes>, P>, P>;
 
@@ -179,7 +179,7 @@ HWY_INLINE void StoreVector(Vector v, char* to) {
   }
 }
 
-// Vector m of the run, whose lanes are 2m and 2m + 1; lane k is in v[k % P], its lower half if k < P.
+// Vector m of the run, with lanes 2m and 2m + 1; lane k is in v[k % P], its lower half if k < P.
 template <int P, int m>
 HWY_INLINE Vector RunVector(const Vector (&v)[P]) {
   if constexpr (kTileBytes == kLaneBytes) {
@@ -226,14 +226,14 @@ HWY_INLINE void InterleaveTileAt(const RowPointers<P>& rows, int64_t offset, cha
 
 HWY_INLINE int64_t BytesToLine(const char* p) { return -reinterpret_cast<uintptr_t>(p) % kLine; }
 
-// Columns of so many bytes each until one begins with a line; a line's bytes or more: none does.
+// Columns of `bytes` bytes each until one begins with a line; a line's bytes or more: none does.
 HWY_INLINE int64_t ColumnsToLine(const char* to, int64_t bytes) {
   int64_t columns = 0;
   while (columns < kLine && (reinterpret_cast<uintptr_t>(to) + columns * bytes) % kLine != 0) ++columns;
   return columns;
 }
 
-// At least a tile of columns. A tile's code is large: there is one copy of it here, and callers call this one.
+// For at least a tile of columns. A tile's code is large: there is one copy of it here, and callers call this one.
 template <int W, int P>
 HWY_NOINLINE void InterleavePlainly(const char* from, char* to, int64_t row_stride, int64_t columns) {
   constexpr int64_t kColumns = kTileBytes / W;
@@ -274,7 +274,7 @@ HWY_INLINE void InterleaveUnit(const char* from, char* to, int64_t row_stride, i
   }
 }
 
-// Columns that must follow a tile if it is to be taken apart as if it had 8 rows; 0: it is not.
+// The number of columns that must follow a tile so that it can be taken apart as if it had 8 rows; 0: it never is.
 template <int W, int P>
 constexpr int64_t kColumnsBeyond = P > 4 && P < 8 && W <= 2 ? (kLaneBytes - 2 * P + P * W - 1) / (P * W) : 0;
 

@@ -41,13 +41,13 @@ constexpr int64_t kLeastInterleavedRow = 32;  // bytes
 // Reads and writes no byte but those of the elements.
 using InterleaveFunction = void (*)(const InterleaveJob& job);
 
-// For elements of 1, 2, 4, 8 or 16 bytes and 2 to 8 rows, else nullptr; in the best form for this processor (or the
-// target that hwy::SetSupportedTargetsForTest allows).
+// The functions for elements of 1, 2, 4, 8 or 16 bytes and 2 to 8 rows, else nullptr; in the best form for this
+// processor (or the target that hwy::SetSupportedTargetsForTest allows).
 struct InterleaveFunctions {
   InterleaveFunction interleave = nullptr;
   InterleaveFunction deinterleave = nullptr;
-  // The same; whole cache lines of the target are written past the caches, if rows are whole elements away from the
-  // beginning of one, and those of a run that is taken apart all equally far. A StreamFence() must follow
+  // Like those above, but whole cache lines of the target are written past the caches, if rows are whole elements away
+  // from the beginning of one, and those of a run that is taken apart all equally far. A StreamFence() must follow
   // (copy_rows.h).
   InterleaveFunction stream_interleaved = nullptr;
   InterleaveFunction stream_deinterleaved = nullptr;

@@ -20,8 +20,8 @@ namespace {
 constexpr char kCanary = '\x5a';
 constexpr int64_t kLine = 64;
 
-// Memory of just the size, `shift` bytes behind the beginning of a cache line: sanitizers see what is read or written
-// beyond.
+// Memory of the exact size, `shift` bytes behind the beginning of a cache line: sanitizers see any access
+// beyond it.
 class Memory {
  public:
   Memory(int64_t bytes, int64_t shift)
@@ -123,7 +123,7 @@ class InterleaveKernel : public ::testing::TestWithParam<std::tuple<int64_t, int
   ~InterleaveKernel() override { hwy::SetSupportedTargetsForTest(0); }
   int64_t element_bytes() const { return std::get<1>(GetParam()); }
 
-  // Both ways, within the caches and past them.
+  // Moves in both directions, within the caches and past them.
   void ExpectMoves(int64_t rows, int64_t columns, int64_t gap, int64_t from_shift, int64_t to_shift) {
     for (const bool is_back : {false, true}) {
       for (const bool streams : {false, true}) {

@@ -3,8 +3,8 @@
 // the source.
 //
 //   source             target                   each tile: 16 lines (W = 4), 8 (W = 8), 4 (W = 16) of either side,
-//                      which are
-//     |line|line|        |line|line|            read and written whole
+//                                               which are read and written whole
+//     |line|line|        |line|line|
 //     |line|line|        |line|line|
 //
 // So no line has to stay in the first cache for longer than its tile, however many of them collide there. And the bytes
@@ -18,8 +18,8 @@
 
 namespace kashi::internal {
 
-// Byte i of an element of the target is byte order[i] of that of the source; nullptr: they stay. Any numbers of rows
-// and columns do; less than a vector of either goes element by element.
+// Byte i of an element of the target is byte order[i] of that of the source; nullptr: bytes keep their order. Any
+// numbers of rows and columns are allowed; less than a vector of either goes element by element.
 using LineTilesFunction = void (*)(const TransposeBlock& block, const uint8_t* order);
 
 // The function for elements of 4, 8 or 16 bytes; nullptr for other sizes.

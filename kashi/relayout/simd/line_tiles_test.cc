@@ -13,7 +13,7 @@
 namespace kashi::internal {
 namespace {
 
-// Rows of one side at random distances, in a buffer of just the size: sanitizers see what is read or written beyond.
+// Rows of one side at random distances, in a buffer of the exact size: sanitizers see any access beyond it.
 struct Side {
   Side(int64_t rows, int64_t row_bytes, std::mt19937_64& random) : misalignment(random() % 70) {
     int64_t end = 0;

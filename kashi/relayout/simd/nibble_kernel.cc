@@ -38,7 +38,7 @@ void SplitShortGroups(const char* from, int64_t groups, char* to) {
 
 #else
 
-// Of each pair of bytes b0a0 b1a1: a1a0 b1b0, which is the two halves in the middle of 16 bits exchanged.
+// From each pair of bytes b0a0 b1a1 makes a1a0 b1b0: it exchanges the two halves in the middle of 16 bits.
 template <class D>
 HWY_INLINE hn::Vec<D> SplitPairs(D d, hn::Vec<D> bytes) {
   const hn::Repartition<uint16_t, D> d16;

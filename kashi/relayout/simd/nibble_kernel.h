@@ -6,7 +6,7 @@
 
 namespace kashi::internal {
 
-// Whether the functions below take groups of so many bytes: 8, or an even number from 32 on.
+// Whether the functions below take groups of `group` bytes: 8, or an even number from 32 on.
 bool CanSplitNibbles(int64_t group);
 
 // `groups` groups of `group` bytes, one after the other on both sides, which do not overlap. Of each, the low halves of
@@ -15,7 +15,7 @@ bool CanSplitNibbles(int64_t group);
 //   b0a0 b1a1 b2a2 b3a3  ->  a1a0 a3a2 b1b0 b3b2
 void SplitNibbles(const char* from, int64_t group, int64_t groups, char* to);
 
-// One long group (not 8 bytes), whose halves go to two places.
+// Splits one long group (not 8 bytes), whose halves go to two places.
 void SplitNibbleGroup(const char* from, int64_t group, char* low, char* high);
 
 }  // namespace kashi::internal

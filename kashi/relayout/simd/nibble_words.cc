@@ -33,7 +33,7 @@ void InterleaveSlowly(const char* from, const int64_t* bits, int64_t first, int6
   }
 }
 
-// To column `first` of the rows and those behind it.
+// Writes column `first` of the rows and those behind it, element by element.
 template <int kSlotBits>
 void DeinterleaveSlowly(const char* from, int64_t first, int64_t count, char* const* to) {
   for (int64_t c = 0; c < count; ++c) {
@@ -93,7 +93,7 @@ void DeinterleaveWords(const char* from, const NibbleWordRuns& words, char* cons
 
 constexpr int kPairs = kNibbleRows / 2;
 
-// Columns that one step takes: those of a vector's bytes of each row.
+// The columns of one step: those of a vector's bytes of each row.
 template <int kSlotBits, class D>
 constexpr int64_t kStepColumns = kVectorBytes<D> * 8 / kSlotBits;
 
@@ -128,8 +128,8 @@ HWY_INLINE void SwapHalves(D d, hn::Vec<D>* a, hn::Vec<D>* b) {
   *a = hn::Xor(*a, Up4(d, differ));
 }
 
-// From rows a and b the even columns, of both rows in each byte, and the odd ones. A row begins with the byte at its
-// pointer, or within it (kA, kB).
+// Makes from rows a and b the even columns, with both rows in each byte, and the odd ones. A row begins with the byte
+// at its pointer, or within it (kA, kB).
 template <bool kA, bool kB, class D>
 HWY_INLINE void PairColumns(D d, const char* a, const char* b, hn::Vec<D>* even, hn::Vec<D>* odd) {
   const auto first = hn::LoadU(d, AsBytes(a)), second = hn::LoadU(d, AsBytes(b));
@@ -144,7 +144,7 @@ HWY_INLINE void PairColumns(D d, const char* a, const char* b, hn::Vec<D>* even,
   }
 }
 
-// One step from rows of `kSlotBits` an element; kA and kB as above, of even and odd rows.
+// One step from rows of `kSlotBits` per element; kA and kB as above, of even and odd rows.
 template <int kSlotBits, bool kA, bool kB, class D>
 HWY_INLINE void InterleaveStep(D d, const char* const* rows, int64_t at, char* to) {
   constexpr int kVectors = kSlotBits == 8 ? kPairs : kNibbleRows;
@@ -243,7 +243,7 @@ HWY_INLINE void DeinterleaveByteStep(D d, const char* from, char* const* to, int
   }
 }
 
-// As InterleaveBy.
+// Like InterleaveBy, in the other direction.
 template <int kSlotBits, class D>
 void DeinterleaveBy(D d, const char* from, const NibbleWordRuns& words, char* const* given) {
   constexpr int64_t kStep = kStepColumns<kSlotBits, D>;

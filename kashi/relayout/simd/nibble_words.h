@@ -20,7 +20,7 @@ inline constexpr int64_t kNibbleRows = 8;
 inline constexpr int64_t kNibbleWordBytes = 4;
 inline constexpr int64_t kNibbleWordBits = 32;
 
-// The words of a block, in runs: those of a run follow one another. An even number of words has each run but the last.
+// The words of a block, in runs: the words of a run are contiguous. Every run but the last has an even number of words.
 struct NibbleWordRuns {
   const int64_t* bits;  // of word c, from an address on; whole bytes, and only of the first word of each run
   int64_t run;          // words
@@ -31,7 +31,7 @@ struct NibbleWordRuns {
 // even rows begin alike, within a byte or with one, and all odd rows do.
 void InterleaveNibbles(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
-// Likewise, of bytes whose high halves do not matter. Row r begins `bits[r]` bits, a multiple of 8, from `from`.
+// Likewise, of bytes whose high halves are ignored. Row r begins `bits[r]` bits, a multiple of 8, from `from`.
 void InterleaveNibbleBytes(const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to);
 
 // Word c, `words.bits[c]` bits from `from`, becomes element c of each row; row r begins at to[r]. With an odd number of

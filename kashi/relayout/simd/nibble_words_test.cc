@@ -44,7 +44,7 @@ struct Runs {
     const int64_t runs = (columns + run - 1) / run;
     for (int64_t c = 0; c < columns; ++c) {
       const int64_t at = ((c / run + 1) % runs * (run * kNibbleWordBytes + 3) + c % run * kNibbleWordBytes) * 8;
-      bits.push_back(c % run == 0 ? at : INT64_MIN);  // nobody asks for it
+      bits.push_back(c % run == 0 ? at : INT64_MIN);  // not used
       all_bits.push_back(at);
     }
     bytes = runs * (run * kNibbleWordBytes + 3);

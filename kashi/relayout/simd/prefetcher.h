@@ -10,7 +10,7 @@
 
 namespace kashi::internal {
 
-// Where the lines are: `rows` rows at from + offsets[r], `row_bytes` each. The first `stretch` offsets are `stride`
+// The place of the lines: `rows` rows at from + offsets[r], `row_bytes` each. The first `stretch` offsets are `stride`
 // apart, and so are the following ones, stretch by stretch.
 struct PrefetchRows {
   const char* from;

@@ -1,4 +1,4 @@
-// RowFunctionFor: the way from one form to another, stage by stage.
+// RowFunctionFor: the conversion from one form to another, stage by stage.
 //
 //   s4 E(4) -> s4 E(8)      unpack
 //   s4 E(4) -> bf16         unpack   s8 -> f32   f32 -> bf16
@@ -39,7 +39,7 @@ void RunLoop(const Stage& stage, const char* from, int64_t from_bit, char* to, i
   stage.loop(from + from_bit / 8, to + to_bit / 8, count);
 }
 
-// From any whole bytes to any others. Slow and rare: an E(24), a c64 in an E(128).
+// Converts slots of any whole bytes to any others. Slow and rare: an E(24), a c64 in an E(128).
 void ResizeSlots(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit, int64_t count) {
   const int from_bytes = stage.from_slot / 8, to_bytes = stage.to_slot / 8, unused = 128 - stage.bits;
   const char* source = from + from_bit / 8;
@@ -81,7 +81,7 @@ bool IsRoundedLater(PrimitiveType to) {
          (primitive_util::IsFloatingPointType(to) && BitsOf(to) < 16);
 }
 
-// The loop from a type to the next one; nullptr where the bytes are the same.
+// The loop from a type to the next one; nullptr if the bytes are the same.
 ConvertLoop LoopOf(PrimitiveType from, PrimitiveType next, PrimitiveType last) {
   if (from == PRED) return nullptr;
   if (IsNarrowInteger(from)) return ExtendLoop(BitsOf(from), next == S8);
@@ -127,8 +127,8 @@ class RowFunctionBuilder {
     result_.stages_[result_.num_stages_++] = stage;
   }
 
-  // As integers of such sizes are widened and cut; bits above the element's are right where it then fills its slot, or
-  // where one side is bytes, which are put right there. nullptr otherwise.
+  // Integers of such sizes are widened and cut; bits above the element's are right if it then fills its slot, or
+  // if one side is bytes, which are made right there. nullptr otherwise.
   static ConvertLoop ResizeLoop(PrimitiveType type, int from_slot, int to_slot, bool is_signed) {
     const int smaller = std::min(from_slot, to_slot);
     const PrimitiveType unsigned_from = primitive_util::UnsignedIntegralTypeForBitWidth(from_slot);
@@ -139,7 +139,7 @@ class RowFunctionBuilder {
                       unsigned_to);
   }
 
-  // Of one type.
+  // Adds a stage between two slot sizes of one type.
   void Move(PrimitiveType type, int from_slot, int to_slot, bool is_signed) {
     if (from_slot == to_slot) {
       Add(IsPacked(from_slot) ? CopyPackedFunction() : &CopyBytes, from_slot, to_slot, type, is_signed);

@@ -14,7 +14,7 @@ namespace kashi::internal {
 // once.
 class RowFunction {
  public:
-  // One pass over a row. A function has one, or goes by way of forms between in portions that stay in the first cache:
+  // One pass over a row. A function has one pass, or several in portions, whose forms between stay in the first cache:
   // s4 packed -> s8 -> f32 -> bf16.
   struct Stage {
     using Function = void (*)(const Stage& stage, const char* from, int64_t from_bit, char* to, int64_t to_bit,
@@ -53,7 +53,7 @@ class RowFunction {
   Stage stages_[kMaxStages];
 };
 
-// How an element lies in memory: its type, and the bits of its slot (1, 2, 4, or a multiple of 8).
+// The form of an element in memory: its type, and the bits of its slot (1, 2, 4, or a multiple of 8).
 struct ElementForm {
   PrimitiveType type;
   int64_t slot_bits;

@@ -17,7 +17,7 @@ namespace kashi::internal {
 // Elements of whole native bytes (a NarrowInt: one byte); the addresses need no alignment.
 using ConvertLoop = void (*)(const char* from, char* to, int64_t count);
 
-// From slots of 1, 2 or 4 bits to bytes, sign- or zero-extended from the slot; and the low bits of bytes to such slots.
+// Convert slots of 1, 2 or 4 bits to bytes, sign- or zero-extended from the slot; and the low bits of bytes to slots.
 RowFunction::Stage::Function UnpackFunction(int slot_bits, bool is_signed);
 RowFunction::Stage::Function PackFunction(int slot_bits);
 // Between equal slots of stage.from_slot bits, less than 8.
@@ -27,8 +27,8 @@ RowFunction::Stage::Function CopyPackedFunction();
 ConvertLoop VectorLoop(PrimitiveType from, PrimitiveType to);
 ConvertLoop ScalarLoop(PrimitiveType from, PrimitiveType to);
 
-// f64 to f32 such that a later rounding to few bits, or a cut to an integer of at most 16 bits, gives what it would
-// have given of the f64: a result that is not exact has an odd last bit (Boldo and Melquiond, "When double rounding is
+// Converts f64 to f32 so that a later rounding to few bits, or a cut to an integer of at most 16 bits, gives the same
+// result as from the f64: a result that is not exact has an odd last bit (Boldo and Melquiond, "When double rounding is
 // odd").
 ConvertLoop RoundToOddLoop();
 

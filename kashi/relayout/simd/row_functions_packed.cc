@@ -1,8 +1,8 @@
 // Rows of 1-, 2- and 4-bit slots: to bytes, from bytes, and from one phase in a byte to another. The first element is
 // in the lowest bits of its byte.
 //
-//   nibbles        bytes          A row may begin and end within a byte: what lies before the first whole byte of
-//   ba dc fe  <->  a b c d e f    the packed side is done alone, so that the loops see whole bytes there.
+//   nibbles        bytes          A row may begin and end within a byte: the bits before the first whole byte of
+//   ba dc fe  <->  a b c d e f    the packed side are moved alone, so that the loops see whole bytes there.
 #include "kashi/relayout/simd/highway_targets.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "kashi/relayout/simd/highway_export-inl.h"
 #include "kashi/relayout/simd/row_functions_internal.h"
 
-// What needs no vectors: up to eight elements, as one word. Lines that are compiled once.
+// The parts that need no vectors: up to eight elements, as one word. These lines are compiled once.
 #ifndef KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 #define KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
@@ -132,7 +132,7 @@ HWY_INLINE V ExtendBytes(D d, V v) {
 
 #if HWY_TARGET == HWY_SCALAR
 
-// No vectors: the words of eight elements do it all.
+// Without vectors: the words of eight elements do all the work.
 template <int kBits, bool kSigned>
 int64_t UnpackVectors(const char*, char*, int64_t) {
   return 0;
@@ -145,8 +145,8 @@ int64_t ShiftDownVectors(const char*, int, char*, int64_t) { return 0; }
 
 #else
 
-// One vector of bytes from `Lanes(d) * kBits / 8` packed ones, as SpreadWord does it, in lanes that one byte has
-// become.
+// One vector of bytes from `Lanes(d) * kBits / 8` packed ones, as in SpreadWord, in lanes that each come from
+// one byte.
 template <class D>
 HWY_INLINE hn::Vec<D> Spread4(D d, const uint8_t* from) {
   const hn::RepartitionToWide<D> d16;
@@ -257,8 +257,8 @@ int64_t PackVectors(const char* from, char* to, int64_t count) {
   return i;
 }
 
-// What one word lacks at its top after it moved down is in the word that begins a byte later. The last vector overlaps
-// those before; of fewer bytes than one has none are moved. Returns how many are.
+// The bits that a word lacks at its top after the shift are in the word that begins a byte later. The last vector
+// overlaps the one before; fewer bytes than a vector are not moved. Returns the number of moved bytes.
 int64_t ShiftDownVectors(const char* from, int phase, char* to, int64_t bytes) {
   const hn::ScalableTag<uint64_t> d;
   const hn::Repartition<uint8_t, decltype(d)> d8;

@@ -21,7 +21,7 @@ void ConvertElements(const char* from, char* to, int64_t count) {
   }
 }
 
-// What the ways of row_functions.cc use, and row_functions_vector.cc lacks or has for some processors only.
+// The conversions that row_functions.cc uses, and that row_functions_vector.cc lacks or has for some processors only.
 constexpr bool HasLoop(PrimitiveType from, PrimitiveType to) {
   switch (from) {
     case F32:

@@ -1,4 +1,4 @@
-// Every row function against one element at a time: slots by single bits, values by ConvertElement.
+// Compares every row function with one element at a time: slots by single bits, values by ConvertElement.
 #include "kashi/relayout/simd/highway_targets.h"  // before Highway
 
 #include "kashi/relayout/simd/row_functions.h"
@@ -83,7 +83,7 @@ Bits ConvertedBits(PrimitiveType from, PrimitiveType to, Bits value) {
       from);
 }
 
-// What the slot of the target holds after the slot of the source held `value`.
+// The expected slot of the target if the slot of the source holds `value`.
 Bits Expected(const ElementForm& from, const ElementForm& to, Bits value) {
   const int to_slot = static_cast<int>(to.slot_bits);
   if (from.type == to.type) return from.slot_bits == to_slot ? value : Extended(from.type, value, to_slot);
@@ -102,7 +102,7 @@ class RowFunctionsTest : public testing::TestWithParam<int64_t> {
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
 
-  // Runs one row and compares all of the target with what it should be. False at the first difference.
+  // Runs one row and compares all of the target with the expected one. False at the first difference.
   bool CheckRow(const ElementForm& from, const ElementForm& to, const std::vector<char>& source, int64_t from_bit,
                 int64_t to_bit, int64_t count, const RowFunction& function) {
     std::vector<char> target = RandomBytes(kMargin + (to_bit + count * to.slot_bits + 7) / 8 + kMargin, random_);
@@ -120,7 +120,7 @@ class RowFunctionsTest : public testing::TestWithParam<int64_t> {
     return target == expected;
   }
 
-  // All elements of `values`, whose slots are native ones.
+  // Checks all elements of `values`, whose slots are native ones.
   bool CheckValues(PrimitiveType from_type, PrimitiveType to_type, const std::vector<char>& values) {
     const ElementForm from{from_type, NativeSlotOf(from_type)}, to{to_type, NativeSlotOf(to_type)};
     const int64_t count = static_cast<int64_t>(values.size()) * 8 / from.slot_bits;
@@ -264,8 +264,8 @@ void AppendComplex(std::mt19937_64& random, std::vector<char>* values) {
   }
 }
 
-// Every value of the types of at most 16 bits; of the others random bits, random numbers of all magnitudes, and where
-// something changes: limits of other types, ties between their numbers, one more, one less.
+// Every value of the types of at most 16 bits; of the others random bits, random numbers of all magnitudes, and special
+// ones: limits of other types, ties between their numbers, one more, one less.
 std::vector<char> ValuesOf(PrimitiveType type, std::mt19937_64& random) {
   std::vector<char> values;
   switch (type) {

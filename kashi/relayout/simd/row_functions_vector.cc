@@ -1,4 +1,4 @@
-// Conversions by vectors. All arithmetic on floats narrower than f32 is that of integers on the codes, so that every
+// Conversions by vectors. Arithmetic on floats narrower than f32 is done with integers on the codes, so that every
 // NaN is the one that ConvertElement makes, on every processor.
 #include "kashi/relayout/simd/highway_targets.h"
 
@@ -65,7 +65,7 @@ void ConvertRow(const char* from, char* to, int64_t count) {
   std::memcpy(to, converted, count * sizeof(converted[0]));
 }
 
-// Of complex numbers, part by part.
+// Converts complex numbers part by part.
 template <class C>
 void ConvertParts(const char* from, char* to, int64_t count) {
   ConvertRow<C>(from, to, 2 * count);
@@ -98,7 +98,7 @@ struct Truncate {
   }
 };
 
-// Whether an integer is not 0; or a float, whose sign goes first (a NaN is not 0).
+// Whether an integer is not 0; or a float, whose sign is removed first (a NaN is not 0).
 template <typename F, bool kIsFloat>
 struct ToPred {
   using From = F;
@@ -147,7 +147,7 @@ HWY_INLINE V Clamp(D d, V v, Lane lowest, Lane highest) {
   return hn::Min(hn::Max(number, hn::Set(d, lowest)), hn::Set(d, highest));
 }
 
-// To integers of kBits, which are all floats, in lanes of type T.
+// Converts to integers of kBits, which are all floats, in lanes of type T.
 template <typename T, int kBits = 8 * sizeof(T)>
 struct FloatToInteger {
   using From = float;
@@ -348,7 +348,7 @@ struct EncodeNarrow : NarrowFormat<kType> {
   }
 
  private:
-  // Subnormals: the addition of a number whose last bit is the smallest of them rounds.
+  // Subnormals: adding a number whose last bit is the smallest of them rounds.
   template <class D, class V>
   static HWY_INLINE V FiniteOf(D d, V magnitude) {
     const hn::Rebind<float, D> df;
@@ -441,8 +441,8 @@ struct Entry {
 #define KASHI_NARROW_FLOAT(type) \
   {type, F32, &ConvertRow<DecodeNarrow<type>>}, { F32, type, &ConvertRow<EncodeNarrow<type>> }
 
-// For integers to integers and to PRED the target, and where only bits are cut the source too, stands as its unsigned
-// type.
+// For conversions between integers and to PRED, the table has the target's unsigned type, and if bits are only cut, the
+// source's unsigned type too.
 constexpr Entry kEntries[] = {
     {S8, U16, &ConvertRow<Widen<int8_t, int16_t>>},
     {S8, U32, &ConvertRow<Widen<int8_t, int32_t>>},

@@ -25,7 +25,7 @@ class Scratch {
     return reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory_.get()) + 63) / 64 * 64);
   }
 
-  // 0, stride, 2*stride, … of the rows of a dense block. Good until the next call with the same `which`.
+  // The offsets 0, stride, 2*stride, … of the rows of a dense block. Valid until the next call with the same `which`.
   const int64_t* Offsets(int which, int64_t count, int64_t stride) {
     std::vector<int64_t>& offsets = offsets_[which];
     if (offsets.size() < 2 || offsets[1] != stride) offsets.clear();

@@ -1,4 +1,4 @@
-// Elements whose bytes change their order, where they lie.
+// Changes the order of the bytes of elements, in place.
 #ifndef KASHI_RELAYOUT_SIMD_SHUFFLE_KERNEL_H_
 #define KASHI_RELAYOUT_SIMD_SHUFFLE_KERNEL_H_
 
@@ -8,7 +8,7 @@
 
 namespace kashi::internal {
 
-// In each element of order.size() bytes (2, 4, 8 or 16), byte i becomes what byte order[i] was. `bytes` is a multiple
+// In each element of order.size() bytes (2, 4, 8 or 16), byte i becomes the old byte order[i]. `bytes` is a multiple
 // of the element size.
 void ShuffleElements(absl::Span<const uint8_t> order, char* data, int64_t bytes);
 

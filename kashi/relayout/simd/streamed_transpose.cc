@@ -32,8 +32,8 @@ int64_t RowsOf(const StreamedBlock& block, int64_t element_bytes) {
   return block.rows + std::min(block.overhang, kLine / element_bytes);
 }
 
-// Scratch memory of a column: its last two strips (as many rows as a line has), and the first again, so that what
-// begins in the second continues behind it. Of all columns of a group; then the last line of each.
+// Scratch memory of a column: its last two strips (as many rows as a line has), and the first again, so that lines
+// which begin in the second continue behind it. For all columns of a group; then the last line of each.
 //
 //   | strip 2k | strip 2k + 1 | strip 2k |
 constexpr int64_t kRing = 2 * kLine;
@@ -117,7 +117,7 @@ HWY_NOINLINE void MakeStrips(const char* from, const int64_t* from_offsets, char
   if (strip % 2 == 0) CopyLines<kLaneBytes / W>(ring, ring + kRing);
 }
 
-// Of a column: its first line in the target, and where that begins in the column.
+// For a column: its first line in the target, and where that line begins in the column.
 struct Lines {
   char* to;
   int64_t head;
@@ -150,7 +150,7 @@ void MakeLast(const StreamedBlock& block, char* last) {
   }
 }
 
-// What no strip has written of the columns: less than two lines of each.
+// Writes the rest of the columns, which no strip has written: less than two lines of each.
 template <int W>
 void WriteEnds(const StreamedBlock& block, const char* ring, char* last, const Lines* lines) {
   const int64_t strips = RowsOf(block, W) / (kLine / W), rest = RowsOf(block, W) % (kLine / W) * W;
@@ -182,8 +182,8 @@ HWY_INLINE void StreamMade(const char* ring, const Lines* lines, Made* made) {
   made->strip = 0;
 }
 
-// Strip by strip. A line of the target ends in the strip behind that in which it begins. It is read from the ring when
-// the next tile is made: what was just written there could not be read across two writes without waiting for both, and
+// Strip by strip. A line of the target ends in the strip after the one in which it begins. It is read from the ring
+// when the next tile is made: reading bytes across two recent writes would wait for both, and
 // for all writes to memory before them.
 template <int W>
 void StreamByScratch(const StreamedBlock& given, char* ring, Prefetcher* prefetcher) {
@@ -212,7 +212,7 @@ void StreamByScratch(const StreamedBlock& given, char* ring, Prefetcher* prefetc
   WriteEnds<W>(block, ring, ring + kGroupBytes / W * kRingPitch, lines);
 }
 
-// As many columns at a time as have a line of the source.
+// Takes as many columns at a time as a line of the source has.
 template <int W>
 void StreamTransposed(const StreamedBlock& block, char* scratch, Prefetcher* prefetcher) {
   constexpr int64_t kGroup = kGroupBytes / W;

@@ -4,8 +4,8 @@
 // one needs no other memory; where the target's runs begin within lines, the tiles meet in scratch memory:
 //
 //   target     |    line    |    line    |    line    |
-//   run             [block ......       ][overhang]        written: from the first line (or the head, if the block has
-//                   it) to
+//   run             [block ......       ][overhang]        written: from the first line
+//                                                          (or the head, if the block has it) to
 //   tiles           |    tile    |    tile    |            the line in which the block ends
 //
 // Writing a line after each tile keeps the memory busy while the next tile is made. With all tiles first, and then all
@@ -37,7 +37,7 @@ using StreamedTransposeFunction = void (*)(const StreamedBlock& block, char* scr
 
 int64_t StreamedScratchBytes(int64_t element_bytes);
 
-// How often the function calls Portion.
+// The number of times that the function calls Portion.
 int64_t StreamedPortions(const StreamedBlock& block, int64_t element_bytes);
 
 // The function for elements of 1, 2, 4 or 8 bytes; nullptr for other sizes (16 bytes need no tiles), and where there

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kLine = 64;
 constexpr char kCanary = '\x5a';
 
-// A block in buffers of just its size: sanitizers see what is read or written beyond.
+// A block in buffers of the exact size: sanitizers see any access beyond them.
 struct StreamTrial {
   int64_t element_bytes;
   int64_t rows;
@@ -53,7 +53,7 @@ void Draw(std::mt19937_64& random, StreamTrial* trial) {
   }
   trial->source.resize(end);
   for (char& byte : trial->source) byte = static_cast<char>(random());
-  // As a real target has it: each run is continued by the overhang.
+  // Like a real target: each run is continued by the overhang.
   const int64_t run = (trial->rows + trial->overhang) * bytes;
   const int64_t pitch = trial->fills_lines ? (run + kLine) / kLine * kLine : run + pick(0, 200);
   trial->to_offsets.clear();

@@ -1,9 +1,9 @@
-// What a block takes, by the bytes of its rows and columns (W is the bytes of an element):
+// The method for a block, by the bytes of its rows and columns (W is the bytes of an element):
 //
-//   rows * W >= 16, columns * W >= 16   tiles of 16 bytes by a vector; the last ones overlap those before
+//   rows * W >= 16, columns * W >= 16   tiles of 16 bytes by a vector; the last ones overlap the ones before
 //   rows * W < 16                       rows interleaved: columns come out packed, one after the other
 //   columns * W < 16                    columns picked out of packed rows
-//   both                                as the second, by way of a buffer
+//   both                                like the second, through a buffer
 //   one row or one column               a loop, or a copy
 #include "kashi/relayout/simd/transpose_kernels.h"
 #include "kashi/relayout/simd/highway_targets.h"
@@ -75,8 +75,8 @@ HWY_INLINE void CopyGroup(char* to, const char* from, int64_t bytes) {
   CopyExactly<kGroup / 2>(to + bytes - kGroup / 2, from + bytes - kGroup / 2);
 }
 
-// memcpy. (That of some systems is `rep movsb`, which is slow on some processors where the target's address modulo 4096
-// is just above the source's.)
+// A memcpy that is never `rep movsb`, as that of some systems is: it is slow on some processors where the target's
+// address modulo 4096 is just above the source's.
 HWY_INLINE void CopyBytes(char* to, const char* from, int64_t bytes) {
   for (; bytes >= kLineBytes; bytes -= kLineBytes, to += kLineBytes, from += kLineBytes) {
     CopyVectors<kLineBytes / kVectorBytes<Long>>(to, from);
@@ -196,7 +196,7 @@ HWY_INLINE void CopyToBuffer(const char* from, const int64_t* from_offsets, int6
   }
 }
 
-// By way of a copy of the rows in the nearest cache, piece by piece, so that each line is fetched once.
+// Goes through a copy of the rows in the nearest cache, piece by piece, so that each line is fetched once.
 template <int W>
 void TransposeByWayOfBuffer(const TransposeBlock& block) {
   constexpr int64_t kColumns = 2 * kLineBytes / W;
@@ -256,7 +256,7 @@ HWY_INLINE void InterleaveTile(D d, const FewRows<M>& rows, int64_t offset, hn::
   StoreAscendingFromLane<0>(d, v, to, kPack ? kLaneBytes / kGroup * rows.count * W : kLaneBytes);
 }
 
-// All columns, M * W bytes each. Pre: columns >= vector bytes / W.
+// Moves all columns, M * W bytes each. Pre: columns >= vector bytes / W.
 template <int W, int M, class D>
 HWY_INLINE void InterleavePadded(D d, const FewRows<M>& rows, int64_t column, int64_t columns, char* to) {
   constexpr int64_t kColumns = kVectorBytes<D> / W;
@@ -267,7 +267,7 @@ HWY_INLINE void InterleavePadded(D d, const FewRows<M>& rows, int64_t column, in
   }
 }
 
-// All columns, rows.count * W bytes each. Pre: rows.count < M, columns >= vector bytes / W.
+// Moves all columns, rows.count * W bytes each. Pre: rows.count < M, columns >= vector bytes / W.
 template <int W, int M, class D>
 HWY_INLINE void InterleavePacked(D d, const FewRows<M>& rows, int64_t columns, char* to) {
   constexpr int64_t kColumns = kVectorBytes<D> / W;
@@ -357,7 +357,7 @@ HWY_INLINE void DeinterleavePadded(D d, const char* from, int64_t rows, const Tr
   }
 }
 
-// All rows, of a dense source. Pre: columns < N, rows >= vector bytes / W.
+// Moves all rows of a dense source. Pre: columns < N, rows >= vector bytes / W.
 template <int W, int N, class D>
 HWY_INLINE void DeinterleavePacked(D d, const char* from, const TransposeBlock& block) {
   constexpr int64_t kRows = kVectorBytes<D> / W;

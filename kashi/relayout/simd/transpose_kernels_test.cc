@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kCanary = '\x5a';
 
-// How the rows of one side lie in memory.
+// The arrangement of the rows of one side in memory.
 enum class Spread {
   kDense,     // one after the other
   kStrided,   // with a gap of some bytes
@@ -28,7 +28,7 @@ enum class Spread {
   kPages,     // 4096 bytes apart
 };
 
-// The rows of one side, in a buffer of just the size: sanitizers see what is read or written beyond.
+// The rows of one side, in a buffer of the exact size: sanitizers see any access beyond it.
 struct Side {
   std::vector<int64_t> offsets;
   std::vector<char> bytes;
@@ -67,7 +67,7 @@ void PrintTo(const Case& c, std::ostream* os) {
       << static_cast<int>(c.from) << " to " << static_cast<int>(c.to);
 }
 
-// The obvious loop, into a copy of the target with all its canaries: what the target must look like in every byte.
+// The expected target, byte for byte, by the obvious loop into a copy of the target with all its canaries.
 std::vector<char> Expected(const Case& c, const Side& from, const char* source, const Side& to, int64_t misalignment) {
   std::vector<char> expected = to.bytes;
   for (int64_t row = 0; row < c.rows; ++row) {

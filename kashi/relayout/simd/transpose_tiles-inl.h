@@ -136,7 +136,7 @@ struct AsItIs {
   }
 };
 
-// Vector bytes / W rows from `row` on, n columns: a column is one vector. change(v) is what becomes of the vector v,
+// Vector bytes / W rows from `row` on, n columns: a column is one vector. change(v) is the new value of the vector v,
 // lanes of rows.
 template <int W, class D, class Change = AsItIs>
 HWY_INLINE void TransposeTall(D d, const char* from, const int64_t* from_offsets, char* const* to, int64_t row,
@@ -199,7 +199,7 @@ HWY_INLINE hn::Vec<D> ColumnTable(D d, int64_t pitch) {
   for (int i = 0; i < kLaneBytes; ++i) {
     const int64_t column = i / (kRows * W);
     const int64_t from = i / W % kRows * pitch + column * W + i % W;
-    table[i] = static_cast<uint8_t>(from < kLaneBytes ? from : 0);  // from >= 16 only in columns that nobody asked for
+    table[i] = static_cast<uint8_t>(from < kLaneBytes ? from : 0);  // from >= 16 only in columns that are not used
   }
   return hn::LoadDup128(d, table);
 }

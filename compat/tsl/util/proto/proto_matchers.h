@@ -1,4 +1,4 @@
-// Where xla/tsl/util/proto/proto_matchers.h stood before.
+// The former path of xla/tsl/util/proto/proto_matchers.h.
 #ifndef KASHI_COMPAT_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
 #define KASHI_COMPAT_TSL_UTIL_PROTO_PROTO_MATCHERS_H_
 

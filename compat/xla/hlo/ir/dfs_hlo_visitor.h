@@ -9,9 +9,9 @@
 //   Counter counter;
 //   absl::Status status = computation->Accept(&counter);
 //
-// Like XLA's, a visitor keeps which instructions it has seen, and goes to each once; ResetVisitStates forgets it. The
-// first error ends the visit. No recursion. A handler that is not overridden gives UNIMPLEMENTED; those of elementwise
-// operations of one and of two operands ask HandleElementwiseUnary and HandleElementwiseBinary.
+// Like XLA's, a visitor remembers the instructions it has seen and visits each once; ResetVisitStates forgets them. The
+// first error ends the visit. No recursion. A handler that is not overridden returns UNIMPLEMENTED; the handlers of
+// elementwise operations with one or two operands call HandleElementwiseUnary or HandleElementwiseBinary.
 #ifndef KASHI_COMPAT_XLA_HLO_IR_DFS_HLO_VISITOR_H_
 #define KASHI_COMPAT_XLA_HLO_IR_DFS_HLO_VISITOR_H_
 
@@ -65,13 +65,13 @@ class DfsHloVisitorBase {
   void ResetVisitStates() { states_.clear(); }
 
   // ---- For HloInstruction and HloComputation.
-  // An instruction and what it needs (Accept).
+  // Visits an instruction and everything that it depends on (Accept).
   absl::Status Visit(const HloInstruction& root, bool call_finish_visit = true,
                      bool ignore_control_predecessors = false, bool = false) {
     KASHI_RETURN_IF_ERROR(VisitWithPredecessors(root, ignore_control_predecessors));
     return call_finish_visit ? FinishVisit(Pointer(root)) : absl::OkStatus();
   }
-  // All instructions (Accept): first those that the root does not need.
+  // Visits all instructions (Accept): first those that the root does not need.
   absl::Status Visit(const HloComputation& computation) {
     for (const HloInstruction* instruction : computation.instructions()) {
       const bool is_end = instruction->users().empty() && instruction->control_successors().empty();
@@ -93,7 +93,7 @@ class DfsHloVisitorBase {
   }
 
  protected:
-  // Of operations without a handler of their own.
+  // Called for operations without a handler of their own.
   virtual absl::Status HandleOther(HloInstructionPtr hlo) {
     return absl::UnimplementedError(absl::StrCat("this visitor has no handler for ", HloOpcodeString(hlo->opcode())));
   }

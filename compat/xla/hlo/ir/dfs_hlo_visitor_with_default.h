@@ -1,4 +1,4 @@
-// Visitors that handle what they care about, and do the same, DefaultAction, for all other operations.
+// Visitors that override the handlers of some operations; DefaultAction handles all other operations.
 #ifndef KASHI_COMPAT_XLA_HLO_IR_DFS_HLO_VISITOR_WITH_DEFAULT_H_
 #define KASHI_COMPAT_XLA_HLO_IR_DFS_HLO_VISITOR_WITH_DEFAULT_H_
 
@@ -22,7 +22,7 @@ class DfsHloVisitorWithDefaultBase : public DfsHloVisitorBase<HloInstructionPtr>
 using DfsHloVisitorWithDefault = DfsHloVisitorWithDefaultBase<HloInstruction*>;
 using ConstDfsHloVisitorWithDefault = DfsHloVisitorWithDefaultBase<const HloInstruction*>;
 
-// The same function for every instruction.
+// Calls the same function for every instruction.
 template <typename HloInstructionPtr>
 class FunctionVisitorBase : public DfsHloVisitorWithDefaultBase<HloInstructionPtr> {
  public:

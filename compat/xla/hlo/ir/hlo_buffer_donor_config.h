@@ -1,4 +1,4 @@
-// XLA's path of what kashi/hlo/ir/hlo_module.h has of this.
+// XLA's path for a part of kashi/hlo/ir/hlo_module.h.
 #ifndef KASHI_COMPAT_XLA_HLO_IR_HLO_BUFFER_DONOR_CONFIG_H_
 #define KASHI_COMPAT_XLA_HLO_IR_HLO_BUFFER_DONOR_CONFIG_H_
 

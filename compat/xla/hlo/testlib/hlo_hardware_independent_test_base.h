@@ -130,7 +130,7 @@ class HloHardwareIndependentTestBase : public ::testing::Test {
     }
     return found;
   }
-  // All DEFAULT.
+  // Every operand has the precision DEFAULT.
   static PrecisionConfig DefaultPrecisionConfig(int operands) {
     PrecisionConfig config;
     for (int i = 0; i < operands; ++i) config.add_operand_precision(PrecisionConfig::DEFAULT);

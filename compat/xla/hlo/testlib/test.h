@@ -1,4 +1,4 @@
-// What XLA's tests include instead of gtest and gmock.
+// The header that XLA's tests include instead of gtest and gmock.
 #ifndef KASHI_COMPAT_XLA_HLO_TESTLIB_TEST_H_
 #define KASHI_COMPAT_XLA_HLO_TESTLIB_TEST_H_
 

@@ -20,7 +20,7 @@
 
 namespace xla {
 
-// Verified when it is parsed, and again when it goes.
+// A module that is verified when it is parsed, and again when it is destroyed.
 class VerifiedHloModule : public HloModule {
  public:
   VerifiedHloModule(const std::string& name, const HloModuleConfig& config, bool verifier_layout_sensitive,
@@ -32,8 +32,8 @@ class VerifiedHloModule : public HloModule {
                   std::move(instruction_can_change_layout_func), std::move(shape_size_function)) {}
   ~VerifiedHloModule() override { VerifyOrAddFailure("in destructor"); }
 
-  // This module has to be empty still; it gets the text's name, and the settings that the text does not say stay. An
-  // error if the text is none, or if the module it is does not keep the rules.
+  // This module must still be empty. It takes the text's name, and keeps the settings that the text does not mention.
+  // An error if the text is not a module, or if the module does not pass the verifier.
   absl::Status ParseHloStringAndVerifyModule(absl::string_view text, const HloParserOptions& options = {}) {
     if (computation_count() != 0) return absl::FailedPreconditionError("the module is not empty");
     KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> parsed, ParseAndReturnUnverifiedModule(text, config(), options));

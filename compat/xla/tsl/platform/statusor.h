@@ -15,8 +15,8 @@ namespace tsl {
 using ::absl::StatusOr;  // NOLINT
 }  // namespace tsl
 
-// `lhs` may declare a variable. Only in functions that return void. It is a statement as it is: the semicolon behind it
-// may be missing, as with XLA's.
+// `lhs` may declare a variable. Only for functions that return void. The macro is a complete statement: the semicolon
+// after it may be missing, as with XLA's.
 #define TF_ASSERT_OK_AND_ASSIGN(lhs, rexpr) \
   KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(KASHI_COMPAT_CONCAT(kashi_compat_status_or_, __COUNTER__), lhs, rexpr)
 #define KASHI_COMPAT_ASSERT_OK_AND_ASSIGN(status_or, lhs, rexpr) \

@@ -1,4 +1,4 @@
-// XLA's pass that computes in one element type what a module computes in another: HloElementTypeConverter(F32, BF16).
+// XLA's pass that makes operations of one element type compute in another: HloElementTypeConverter(F32, BF16).
 #ifndef KASHI_COMPAT_XLA_HLO_TRANSFORMS_SIMPLIFIERS_HLO_ELEMENT_TYPE_CONVERTER_H_
 #define KASHI_COMPAT_XLA_HLO_TRANSFORMS_SIMPLIFIERS_HLO_ELEMENT_TYPE_CONVERTER_H_
 
@@ -39,7 +39,7 @@ class HloElementTypeConverter : public HloModulePass {
   }
 
  private:
-  // Those that hand values on, those that outsiders see, and those whose computations are converted instead.
+  // True for operations that forward values, that outsiders see, or whose computations are converted instead.
   static bool KeepsItsTypes(HloOpcode opcode) {
     return GetHloOpcodeInfo(opcode).Has(kashi::HloOpcodeFlags::kKeepsTypes);
   }

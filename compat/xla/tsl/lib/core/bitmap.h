@@ -16,7 +16,7 @@ class Bitmap {
   Bitmap(const Bitmap&) = delete;
   Bitmap& operator=(const Bitmap&) = delete;
 
-  // So many bits, all 0.
+  // Makes this a bitmap of n bits, all 0.
   void Reset(size_t n) {
     bits_ = n;
     words_.assign((n + 63) / 64, 0);
