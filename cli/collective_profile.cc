@@ -23,7 +23,7 @@ namespace kashi::cli {
 using internal::WithThousands;
 namespace {
 
-// Of one device at one operation.
+// The time of one device at one operation.
 struct DeviceTime {
   int64_t device;
   int64_t rank;
@@ -32,7 +32,7 @@ struct DeviceTime {
 };
 using TimesByName = std::map<std::string, std::vector<DeviceTime>>;
 
-// Of a device at an operation, as its clock has it.
+// The time of a device at an operation, by its clock.
 struct ClockTime {
   int64_t calls = 0, ns = 0, span_ns = 0, hidden_ns = 0;
 };

@@ -1,9 +1,9 @@
-// `kashi run --profile` of several devices: what collective operations took, who waited there, and for whom.
+// `kashi run --profile` of several devices: the time of collective operations, who waited there, and for whom.
 //
-// A device that comes late to an operation spends the least time in it; the others of its group wait for it. So what a
-// device spends beyond the least of its group is its waiting. No clocks of different machines are compared.
+// A device that comes late to an operation spends the least time in it; others of its group wait for it. So the time
+// of a device beyond the least time of its group is waiting. Clocks of different machines are not compared.
 //
-// The time of an operation in two halves is that of both, without the work between them.
+// The time of an operation in two halves is that of both halves, without the work between them.
 #ifndef KASHI_CLI_COLLECTIVE_PROFILE_H_
 #define KASHI_CLI_COLLECTIVE_PROFILE_H_
 
@@ -19,7 +19,7 @@
 
 namespace kashi::cli {
 
-// One operation. Times are of a run, in the mean over the devices.
+// One operation. Times are for one run, as a mean over the devices.
 struct CollectiveRow {
   std::string name;
   std::string opcode;
@@ -35,7 +35,7 @@ struct CollectiveRow {
   int64_t latest_rank = -1;   // its rank, on several
 };
 
-// All ranks call it, if there are several; only rank 0 has the rows, longest first. `runs`: how many were measured.
+// All ranks call this, if there are several; only rank 0 has the rows, longest first. `runs`: how many were measured.
 absl::StatusOr<std::vector<CollectiveRow>> ProfileCollectives(const HloModule& module, DeviceCounts counts,
                                                               const internal::StepProfile& profile, int64_t runs);
 

@@ -1,4 +1,4 @@
-// `kashi cost --mesh`: how long a step takes on many devices, and the memory of each.
+// `kashi cost --mesh`: the time of a step on many devices, and the memory of each device.
 #ifndef KASHI_CLI_COST_MESH_H_
 #define KASHI_CLI_COST_MESH_H_
 

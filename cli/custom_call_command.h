@@ -1,4 +1,4 @@
-// Custom calls that a command of the user computes: `kashi run --custom-call TARGET=COMMAND`.
+// Custom calls computed by a command of the user: `kashi run --custom-call TARGET=COMMAND`.
 //
 // The shell runs the command with one more argument, a directory with the files
 //

@@ -90,8 +90,8 @@ class PairDiff {
       const ModuleFile& file, const std::vector<Value>& arguments,
       const std::function<absl::Status(const HloInstruction&, const Value&)>& see,
       internal::StepChecker* checker = nullptr);
-  // Of engines that do not show the value of each instruction: what the engine cpu computes otherwise than the
-  // evaluator.
+  // For engines that do not show the value of each instruction: finds the step that the engine cpu computes differently
+  // from the evaluator.
   absl::Status CompareSteps(const std::vector<Value>& arguments);
   RandomOptions RandomArguments() const {
     return {options_.random, options_.seed, options_.limits.memory_limit, &meter_, prints_notes_};

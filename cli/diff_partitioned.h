@@ -33,8 +33,8 @@ struct PartitionedDiff {
   Json json;  // "global", "partitions", "outputs" with "sharding", "is_inferred" and "copies"
   bool differs;
 };
-// Runs both with the same arguments, given for the global program, and compares the outputs. After an error, `running`
-// is the module that it is about.
+// Runs both with the same arguments, which are those of the global program, and compares the outputs. After an error,
+// `running` is the module of the error.
 absl::StatusOr<PartitionedDiff> DiffPartitioned(const PartitionedPair& pair, const Arguments& arguments,
                                                 Tolerance tolerance, const EvaluationOptions& options,
                                                 const HloModule** running);

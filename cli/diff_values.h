@@ -62,7 +62,7 @@ class ValueComparer {
   void NoteNan(const Kept& kept);
 
   static constexpr int64_t kMostBytes = int64_t{2} << 30;
-  static constexpr int64_t kOverhead = 256;  // what a kept value takes besides its elements
+  static constexpr int64_t kOverhead = 256;  // the bytes of a kept value besides its elements
 
   const ModuleDiff& diff_;
   const Tolerance tolerance_;

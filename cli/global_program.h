@@ -38,7 +38,7 @@ struct PartitionedOutput {
 };
 
 // Runs the global program with `arguments` and the partitioned one with their shards, and joins the outputs of its
-// devices. After an error, `running` is the module that it is about.
+// devices. After an error, `running` is the module of the error.
 absl::StatusOr<std::vector<PartitionedOutput>> CompareWithPartitioned(const HloModule& whole, const ProgramScope& scope,
                                                                       const HloModule& partitioned,
                                                                       const Arguments& arguments, Tolerance tolerance,

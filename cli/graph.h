@@ -1,4 +1,4 @@
-// A module, or a part of it, as a graph: what `kashi convert --to dot` and `--to svg` write.
+// A module, or a part of it, as a graph: the output of `kashi convert --to dot` and `--to svg`.
 #ifndef KASHI_CLI_GRAPH_H_
 #define KASHI_CLI_GRAPH_H_
 

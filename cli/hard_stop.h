@@ -1,4 +1,4 @@
-// The end of a process whose work does not stop by itself. Runs look at their limits, but what comes before a run does
+// Ends a process whose work does not stop by itself. Runs check their limits, but the work before a run does
 // not: reading a module of many megabytes, verifying it, finding its arguments.
 #ifndef KASHI_CLI_HARD_STOP_H_
 #define KASHI_CLI_HARD_STOP_H_

@@ -10,10 +10,10 @@ namespace kashi::cli {
 // launcher did.
 int LaunchedRanks();
 
-// Whether this command line is for all ranks together: `run` on several, and `mpi-bench`. Other verbs do not care.
+// Whether this command line runs on all ranks together: `run` on several ranks, and `mpi-bench`. Other verbs do not.
 bool IsForRanks(int argc, const char* const* argv);
 
-// Runs kashi-mpi, beside this program, in its place. Returns only if that fails.
+// Replaces this process by kashi-mpi, which is beside this program. Returns only if that fails.
 absl::Status BecomeRank(char* const* argv);
 
 }  // namespace kashi::cli

@@ -1,4 +1,4 @@
-// What this machine can do at most: the measure of `kashi run --profile`.
+// The highest speeds of this machine, with which `kashi run --profile` compares.
 #ifndef KASHI_CLI_MACHINE_PEAKS_H_
 #define KASHI_CLI_MACHINE_PEAKS_H_
 

@@ -1,4 +1,4 @@
-// `kashi memory`: where every byte of a program's memory goes.
+// `kashi memory`: the use of every byte of a program's memory.
 #include <sys/stat.h>
 #include <unistd.h>
 

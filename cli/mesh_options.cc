@@ -112,7 +112,7 @@ absl::StatusOr<TpuGeneration> ParseTarget(const std::string& text) {
   return *target;
 }
 
-// Empty: nothing is said about links.
+// Empty: there is no option about links.
 absl::StatusOr<std::vector<NetworkLink>> LinksOf(const MeshOptions& options) {
   std::vector<NetworkLink> links;
   for (const std::string& text : options.links) {

@@ -1,4 +1,4 @@
-// The options of `kashi cost --mesh`: a network of devices, and how fast they are.
+// The options of `kashi cost --mesh`: a network of devices, and their speeds.
 #ifndef KASHI_CLI_MESH_OPTIONS_H_
 #define KASHI_CLI_MESH_OPTIONS_H_
 
@@ -27,7 +27,7 @@ struct MeshOptions {
   std::vector<std::string> slow_devices;  // texts of --slow-device
 
   bool is_given() const { return !sizes.empty(); }
-  // An option that says something about a mesh.
+  // Whether there is an option about the mesh.
   bool has_details() const {
     return !topology.empty() || !links.empty() || !network_file.empty() || target.has_value() || !rates.empty() ||
            !slow_devices.empty();
@@ -43,7 +43,7 @@ struct Machine {
   std::string name;  // "v5e"; "given rates" for --rates
   std::vector<std::pair<int64_t, double>> slow_devices;
 };
-// What is not given is that of the TPU that the module was compiled for. INVALID_ARGUMENT if that is not known either.
+// Missing values are those of the TPU for which the module was compiled. INVALID_ARGUMENT if that is not known either.
 absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& module);
 
 }  // namespace kashi::cli

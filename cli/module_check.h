@@ -19,7 +19,7 @@ HloVerifierOpts VerifierOptionsFor(const HloModule& module);
 // or the name of the computation.
 std::string FindingText(const ModuleFile& file, const HloFinding& finding);
 
-// Adds an error about the module, with the place of the instruction that it is about, if there is one. Without a text,
+// Adds an error about the module, with the place of its instruction, if there is one. Without a text,
 // the message names the instruction and the computation.
 void AddModuleError(const ModuleFile& file, const absl::Status& status, Answers* answers);
 

@@ -45,7 +45,7 @@ struct ComputationDiff {
 };
 
 struct ModuleDiff {
-  std::vector<ComputationDiff> computations;  // those that correspond, ENTRY first
+  std::vector<ComputationDiff> computations;  // of paired computations, ENTRY first
   std::vector<const HloComputation*> only_a;
   std::vector<const HloComputation*> only_b;
   absl::flat_hash_map<const HloInstruction*, const HloInstruction*> counterparts;  // of a's instructions in b

@@ -218,7 +218,7 @@ absl::StatusOr<ModuleFile> ReadFileBytes(const std::string& path) {
   return file;
 }
 
-// What to do about a program without the entry that is asked for, or about several programs in one text.
+// Adds a hint on how to run a program without the requested entry, or several programs in one text.
 absl::Status AddHint(const absl::Status& status, absl::string_view bytes) {
   if (status.ok()) return status;
   std::string hint;

@@ -21,25 +21,25 @@ namespace kashi::cli {
 class Answers;
 class Verb;
 
-// What the help says about a FILE argument.
+// The description of a FILE argument in the help.
 inline constexpr char kModuleOrDirectory[] = "A module, a dump directory, or `-` for standard input";
 
 // --input-limit: the most bytes that ReadFile reads. Default: 4 GiB, or half of the available memory if that is less.
 void AddInputLimitOption(Verb* verb);
 
-// --module: which modules of a directory ExpandModulePath takes.
+// --module: the modules of a directory that ExpandModulePath takes.
 void AddModuleFilterOption(Verb* verb);
 
-// --function: the function of a StableHLO program that is the entry.
+// --function: the function of a StableHLO program that becomes the entry.
 void AddFunctionOption(Verb* verb);
 
 // The contents of a file, or of standard input if the path is "-". RESOURCE_EXHAUSTED if they exceed --input-limit: a
 // device may have no end.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// A file and its module. The contents decide the kind of the file, not its name: HLO text, or HloModuleProto, HloProto
-// or HloSnapshot in binary, text or JSON form, StableHLO text, a StableHLO artifact (MLIR bytecode), or what jax.export
-// wrote with an artifact in it; each may be packed by gzip.
+// A file and its module. The kind of the file depends on its contents, not on its name: HLO text, or HloModuleProto,
+// HloProto or HloSnapshot in binary, text or JSON form, StableHLO text, a StableHLO artifact (MLIR bytecode), or output
+// of jax.export with such an artifact; each may be packed by gzip.
 struct ModuleFile {
   ModuleFile();
   ModuleFile(ModuleFile&&) noexcept;
@@ -57,19 +57,19 @@ struct ModuleFile {
 
 struct ModuleReaderOptions {
   bool strict = false;  // warnings are errors
-  // Arrays for the arguments, in order: sizes that the program leaves open are theirs.
+  // Arrays for the arguments, in order. They give the sizes that the program leaves open.
   std::vector<std::string> inputs = {};
 };
 
 // Reads a module. After an error, adds it to `answers` and returns nullopt. Prints warnings to standard error.
 std::optional<ModuleFile> ReadModuleFile(const std::string& path, const ModuleReaderOptions& options, Answers* answers);
 
-// Which programs of a StableHLO file.
+// The programs of a StableHLO file to read.
 struct PartOptions {
   bool split_input_file = false;  // the parts between lines `// -----`, each a file of its own
   bool all_functions = false;     // each function without arguments that no other function calls
-  // Both where the file is a test of StableHLO: all parts, and of each part all functions if it has no @main, or if its
-  // @main has no arguments and functions check themselves (dialect `check`). Not where --function is given.
+  // Sets both if the file is a test of StableHLO: all parts, and in each all functions if it has no @main, or if its
+  // @main has no arguments and functions check themselves (dialect `check`). Has no effect with --function.
   bool as_tests = false;
 };
 

@@ -1,4 +1,4 @@
-// `kashi mpi-bench`: how long collective operations take on the ranks at hand.
+// `kashi mpi-bench`: the time of collective operations on the present ranks.
 #ifndef KASHI_CLI_MPI_BENCH_H_
 #define KASHI_CLI_MPI_BENCH_H_
 

@@ -1,4 +1,4 @@
-// What `kashi mpi-bench --json` measured, as the links of a network.
+// Reads the measurements of `kashi mpi-bench --json` as the links of a network.
 #ifndef KASHI_CLI_NETWORK_FILE_H_
 #define KASHI_CLI_NETWORK_FILE_H_
 

@@ -17,7 +17,7 @@ namespace kashi::cli {
 // ReadNpy (kashi/literal/npy.h) of a file, or of standard input if the path is "-". Errors name the path.
 absl::StatusOr<Literal> ReadNpyFile(const std::string& path, const Shape& expected);
 
-// ReadNpyPart of a file: a box of the array `whole`. Of a file that has no places, such as a pipe, all is read.
+// ReadNpyPart of a file: a box of the array `whole`. A file without positions, such as a pipe, is read completely.
 absl::StatusOr<Literal> ReadNpyFilePart(const std::string& path, const Shape& whole, absl::Span<const int64_t> starts,
                                         absl::Span<const int64_t> sizes);
 

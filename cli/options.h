@@ -111,7 +111,7 @@ class Verb {
   std::string Help() const;
   int Run() const { return run_(); }
 
-  // The options that are added from here on stand under this heading in the help.
+  // Options that are added from here on are under this heading in the help.
   void BeginGroup(const std::string& heading) { group_ = heading; }
 
   // `names`: "FILE", "--top" or "-o,--output". A list takes all values that follow, unless OneEach.

@@ -42,7 +42,7 @@ absl::StatusOr<Literal> ReadShard(const std::string& path, const Shape& whole, c
   return shard;
 }
 
-// The shards of one array, for the devices that are wanted. Devices that hold the same part share what was read.
+// The shards of one array, for the wanted devices. Devices that hold the same part share the data that was read.
 absl::StatusOr<std::vector<Literal>> ReadShards(const std::string& path, const Shape& whole,
                                                 const HloSharding& sharding, const std::vector<bool>& wanted) {
   const int64_t devices = static_cast<int64_t>(wanted.size());

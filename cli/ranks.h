@@ -1,8 +1,8 @@
 // The ranks of a command that mpirun or srun started on several processes. `kashi` itself does not use MPI: under a
 // launcher it becomes `kashi-mpi`, the same command with MPI (cli/mpi/main.cc), which is beside it.
 //
-// What the ranks print: rank 0 prints answers, notes and errors. Another rank prints nothing but errors that rank 0
-// does not have, each line with its name: "rank 2: kashi: error: …". All exit with the worst status of any.
+// Output of the ranks: rank 0 prints answers, notes and errors. Another rank only prints errors that rank 0
+// does not have, each line with its name: "rank 2: kashi: error: …". All ranks exit with the worst status of any.
 #ifndef KASHI_CLI_RANKS_H_
 #define KASHI_CLI_RANKS_H_
 
@@ -26,14 +26,14 @@ class Ranks {
   virtual ~Ranks() = default;
   virtual int rank() const = 0;
   virtual int count() const = 0;
-  // How many of them share the memory of this machine.
+  // The number of ranks that share the memory of this machine.
   virtual int ranks_of_machine() const = 0;
 
   // The functions below are called by all ranks, or by none.
 
-  // The first error of any rank, with its name: the same on all.
+  // The first error of any rank, with the name of that rank. The result is the same on all ranks.
   virtual absl::Status Agree(const absl::Status& own) = 0;
-  // Where devices run.
+  // The devices of the run, on all ranks.
   virtual internal::DeviceFabric* Fabric(bool deterministic) = 0;
   // Gives rank 0 the results of all devices.
   virtual absl::Status GatherResults(const Shape& shape, std::vector<Literal>* results) = 0;
@@ -43,7 +43,7 @@ class Ranks {
   virtual absl::StatusOr<RankMeasurement> Measure(const MpiBenchOptions& options) = 0;
 };
 
-// The ranks that this process is one of; null: it is alone.
+// The ranks to which this process belongs; null: it is alone.
 Ranks* TheRanks();
 void SetTheRanks(Ranks* ranks);
 // Whether another rank prints.

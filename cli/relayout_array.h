@@ -19,7 +19,7 @@ namespace kashi::cli {
 struct ArrayFile {
   Placement placement;
   internal::PageBuffer memory;
-  int64_t header_bytes;  // what stands in front of the array: the header of an .npy file
+  int64_t header_bytes;  // the bytes before the array: the header of an .npy file
   int64_t bytes;         // of the file, header included
 
   char* array() { return memory.data() + header_bytes; }

@@ -93,7 +93,7 @@ class ProgramRun {
   bool joins_outputs() const {
     return inputs_.whole_result.has_value() && !options_.split_outputs && options_.expect_devices.empty();
   }
-  // Whether each rank writes and compares the outputs of its own devices, and rank 0 prints what they say.
+  // Whether each rank writes and compares the outputs of its own devices, and rank 0 prints their reports.
   bool ranks_write() const { return fabric_ != nullptr && options_.split_outputs && has_devices() && !options_.json; }
   bool shows_devices() const { return (has_devices() || splits_outputs()) && !joins_outputs(); }
 

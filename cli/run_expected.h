@@ -13,8 +13,8 @@
 
 namespace kashi::cli {
 
-// One comparison for each output of the device; nothing where there is nothing to compare with. snapshot_result: if it
-// is there, it is what is expected.
+// One comparison for each output of the device; nothing without an expected value. snapshot_result: the expected
+// result, if there is one.
 absl::StatusOr<std::vector<std::optional<OutputComparison>>> CompareWithExpected(
     const RunOptions& options, const std::optional<Literal>& snapshot_result, size_t device,
     const std::vector<Literal>& outputs);

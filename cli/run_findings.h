@@ -1,4 +1,4 @@
-// What `kashi run` finds in the values of a run: the first NaN (--check-nan), the first wrong step (--check).
+// Findings of `kashi run` in the values of a run: the first NaN (--check-nan), the first wrong step (--check).
 #ifndef KASHI_CLI_RUN_FINDINGS_H_
 #define KASHI_CLI_RUN_FINDINGS_H_
 
@@ -26,14 +26,14 @@ struct RunFindings {
   const internal::StepChecker* checker;
 };
 
-// What ended the run.
+// The finding that ended the run.
 struct RunFinding {
   std::string text;
   Json json;
 };
 std::optional<RunFinding> FindingOf(const RunFindings& findings, const std::string& file);
 
-// For a run that came to its end: that nothing was found; "" if nothing was looked for.
+// For a run that came to its end: says that nothing was found; "" if there was no check.
 std::string NoFindingText(const RunFindings& findings);
 
 }  // namespace kashi::cli

@@ -27,11 +27,11 @@ using Arguments = std::vector<Literal>;
 // names the file, the parameter, the expected and the actual type; or the expected number of files.
 absl::StatusOr<Arguments> ReadArguments(const HloModule& module, const std::vector<std::string>& paths);
 
-// INVALID_ARGUMENT unless there are as many files as the program has input arrays; names the arrays.
+// INVALID_ARGUMENT, with the names of the arrays, unless there is one file for each input array of the program.
 absl::Status CheckArgumentCount(const HloModule& module, const std::vector<std::string>& paths);
 
 // Reads in0.npy, in1.npy … from dev0, dev1 … of `directory`. `shapes`: the shapes of the arguments of a device, if they
-// are shards of the parameters. `is_wanted`: the devices whose arguments are read, of so many; others get none.
+// are shards of the parameters. `is_wanted`: the devices, out of `devices`, whose arguments are read; others get none.
 using DeviceFilter = std::function<bool(int64_t device, int64_t devices)>;
 absl::StatusOr<std::vector<Arguments>> ReadDeviceArguments(const HloModule& module, const std::string& directory,
                                                            absl::Span<const Shape> shapes = {},
@@ -54,7 +54,7 @@ struct ChosenArguments {
   Arguments arguments;
   // One object per random array: parameter, name, leaf, shape, rule, first, last, for. Null if there is none.
   Json made_up;
-  std::string text;  // the same as lines, of those that are not of the type's default
+  std::string text;  // as lines, only for arrays that do not have the type's default
 };
 
 // Random arguments that suit the program, or follow the rules (kashi/analysis/fake_arguments.h). The same options give

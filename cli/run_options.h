@@ -60,7 +60,7 @@ void AddRunOptions(Verb* verb, RunOptions* options);
 bool NeedsEvaluator(const RunOptions& options);
 bool NeedsCompiledEngine(const RunOptions& options);
 
-// How to compile a program that will run on this number of devices.
+// The options to compile a program that will run on this number of devices.
 CompileOptions CompileOptionsOf(const RunOptions& options, int64_t devices, const WorkLimits& limits);
 
 // Whether options are about one program of the file: its arguments, outputs or instructions, or files that it makes.

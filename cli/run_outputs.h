@@ -41,7 +41,7 @@ struct OutputComparison {
 absl::StatusOr<OutputComparison> CompareOutput(const Literal& expected, const Literal& actual,
                                                const Tolerance& tolerance);
 
-// DIR/dev<device>/out0.npy, out1.npy …, so many.
+// DIR/dev<device>/out0.npy, out1.npy …, `count` paths.
 std::vector<std::string> OutputPathsOf(const std::string& directory, size_t device, size_t count);
 
 // Reads files with the types and sizes of the outputs. Errors name the file and the output.

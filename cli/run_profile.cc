@@ -28,7 +28,7 @@ constexpr char kBetweenSteps[] = "(between steps)";
 
 // ---- Rows -----------------------------------------------------------------------------------------------------------
 
-// Operations that say little about what a kernel computes.
+// Operations that hardly describe what a kernel computes.
 bool IsAuxiliary(HloOpcode opcode) {
   static constexpr HloOpcode kAuxiliary[] = {
       HloOpcode::kParameter,       HloOpcode::kConstant, HloOpcode::kBroadcast, HloOpcode::kTuple,
@@ -259,7 +259,7 @@ Json ProfileJson(const ProfileReport& report) {
 
 namespace {
 
-// What an event says about its instruction: everything but the time.
+// The data of an event about its instruction: everything except the time.
 std::string EventText(const ProfileRow& row) {
   if (row.instruction == nullptr) return R"("name":"run","args":{})";
   Json args = {{"what", row.what}};

@@ -1,4 +1,4 @@
-// `kashi run --profile`: which steps of a program take the time, and how near they come to what the machine can do.
+// `kashi run --profile`: the steps of a program that take the time, compared with the peak speeds of the machine.
 #ifndef KASHI_CLI_RUN_PROFILE_H_
 #define KASHI_CLI_RUN_PROFILE_H_
 
@@ -17,8 +17,8 @@
 
 namespace kashi::cli {
 
-// One step: a kernel or a loop of the compiled engine, or an instruction. Times and calls are those of a run in the
-// mean, with all devices together.
+// One step: a kernel or a loop of the compiled engine, or an instruction. Times and calls are the mean of the runs,
+// with all devices together.
 struct ProfileRow {
   const HloInstruction* instruction = nullptr;  // null: the time between steps
   std::string what;                             // "subtract, exponential", "native loop", "dot"
@@ -44,7 +44,7 @@ struct ProfileReport {
 };
 
 // `times` are the sums over all runs but the first, or of the only run. The cost of a step is that of XLA's cost
-// analysis. INVALID_ARGUMENT for modules that this refuses. The program must outlive the report.
+// analysis. INVALID_ARGUMENT for modules that the analysis refuses. The program must outlive the report.
 absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const std::vector<internal::StepTime>& times,
                                                 int64_t all_runs);
 
@@ -58,7 +58,7 @@ void WarnOfLostEvents(const internal::StepProfile& profile);
 
 // The events of a profile as a JSON trace for Perfetto (ui.perfetto.dev) and chrome://tracing: one thread a device.
 std::string ProfileTrace(const internal::StepProfile& profile, const ProfileReport& report);
-// Events of all devices that a trace holds, besides those of loops and calls: some 40 MB of text.
+// The number of events of all devices in a trace, besides those of loops and calls: some 40 MB of text.
 inline constexpr int64_t kMostTraceEvents = 200'000;
 
 }  // namespace kashi::cli

@@ -31,7 +31,7 @@ size_t PositionAfter(absl::string_view text, size_t count) {
   return at;
 }
 
-// "module_0001.jit_…optimizations". The end says more than the middle.
+// "module_0001.jit_…optimizations". The end is more informative than the middle.
 std::string CutInTheMiddle(absl::string_view text, size_t length) {
   const size_t all = LengthOf(text);
   if (all <= length) return std::string(text);

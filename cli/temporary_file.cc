@@ -26,7 +26,7 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 char name_to_remove[PATH_MAX];
 std::array<struct sigaction, kSignals.size()> actions_before;
 
-// What the signal handler has to do with the file. kBusy: a thread makes or renames it, so wait for that; that thread
+// Tells the signal handler how to treat the file. kBusy: a thread makes or renames it, so wait for that; that thread
 // has blocked the signals, but the threads of the pool have not. kEnding: a handler removes it, and the process ends.
 enum FileState { kNone, kBusy, kNamed, kEnding };
 std::atomic<FileState> file_state = kNone;

@@ -26,7 +26,7 @@ class TemporaryFile {
   int descriptor() const { return descriptor_; }
   // Closes and renames the file. With `durable`, its bytes and its name are on the disk before this returns.
   absl::Status Become(const std::string& path, bool durable);
-  // Removes the file that there may be. Only before the process ends: nobody can write or rename it after this.
+  // Removes the file, if there is one. Call it only before the process ends: then nobody can write or rename the file.
   static void RemoveBeforeExit();
 
  private:

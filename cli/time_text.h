@@ -6,7 +6,7 @@
 
 namespace kashi::cli {
 
-// Three digits, but all before the point: "0.0123", "12.3", "12345".
+// Three digits, and always all digits before the point: "0.0123", "12.3", "12345".
 std::string ThreeDigits(double value);
 
 // "12.3 ms"; " s " has a space at its end, so that a column of times is aligned to the right.

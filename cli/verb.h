@@ -1,4 +1,4 @@
-// What the verbs of the command share: how they are added, how they read text, and how they print answers and errors.
+// Shared by the verbs of the command: how they are added, how they read text, and how they print answers and errors.
 //
 // A verb has one file, which defines its Add…Verb function, and one row in cli/verbs.def. Add…Verb adds the verb with
 // its options, its help and the function that runs it. That function returns the exit status: 0 for success, 1 for bad
@@ -99,9 +99,9 @@ absl::StatusOr<Shape> ReadShape(const SourceText& source, bool strict, std::vect
 // is written to a temporary file beside it, which is then renamed. An existing file keeps its mode. A symbolic link
 // stays, and its target is replaced. A silent rank (cli/ranks.h) writes nothing.
 absl::Status WriteOutput(const std::string& path, absl::string_view text);
-// The same for several pieces, which follow one another.
+// WriteOutput for several pieces, which follow one another.
 absl::Status WriteOutput(const std::string& path, absl::Span<const absl::string_view> pieces);
-// The same also where another rank prints (cli/ranks.h): for files of this rank's devices.
+// WriteOutput that also writes on a silent rank (cli/ranks.h), for files of this rank's devices.
 absl::Status WriteOnThisRank(const std::string& path, absl::Span<const absl::string_view> pieces);
 // Writes the only output of a verb to `path` and returns the exit status of the verb.
 int WriteResult(const std::string& path, absl::string_view text);

@@ -23,7 +23,7 @@ XlaMemoryFile ReadXlaMemoryFile(const std::string& module_path);
 //   module_0008.jit_f.cpu_after_optimizations.txt   cpu_after_optimizations
 //   module_0008.jit_f.cpu_after_optimizations.hlo.pb  the same as a proto
 //
-// Without the ending, the part that all files about this module at this stage begin with.
+// The common beginning, without the ending, of the names of all files about this module at this stage.
 std::string ModuleStem(const std::string& module_path);
 
 }  // namespace kashi::cli

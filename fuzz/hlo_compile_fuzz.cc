@@ -1,5 +1,5 @@
-// Any bytes as HLO text: what the evaluator runs on made-up arguments, the compiled engine runs too, or refuses. Where
-// there are no real numbers, which the two may round differently, it gives the same.
+// Any bytes as HLO text: a program that the evaluator runs on made-up arguments, the compiled engine also runs, or
+// refuses. Without real numbers, which the two may round differently, both give the same result.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

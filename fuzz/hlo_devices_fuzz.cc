@@ -1,7 +1,7 @@
-// Any bytes as HLO text of a program of 2 to 8 devices, whose head says how many; a head that says nothing is for two.
+// Any bytes as HLO text of a program of 2 to 8 devices, as the head says; a head without a number is for two devices.
 // The devices run at once and meet at collective operations. Each gives a value of the shape of the root, or the run
-// has an error; a second run gives the same, for threads may not change what comes out. Devices that wait for each
-// other for ever are found out: libFuzzer's -timeout.
+// has an error; a second run gives the same, because threads may not change the results. Devices that wait for each
+// other for ever are detected by libFuzzer's -timeout.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kMostDevices = 8;
 
-// A nan is what it is.
+// A NaN is equal to itself.
 bool IsSame(const Literal& a, const Literal& b) { return a == b || a.ToString() == b.ToString(); }
 
 absl::StatusOr<std::vector<Literal>> Run(const HloModule& module, int64_t devices,

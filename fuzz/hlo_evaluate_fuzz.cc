@@ -1,5 +1,5 @@
-// Any bytes as HLO text: what the reader and the verifier take, the evaluator runs on made-up arguments, or refuses.
-// What it gives has the shape of the root. A run that takes too long is cancelled, and must then end soon: libFuzzer's
+// Any bytes as HLO text: the evaluator runs, on made-up arguments, or refuses a module that reader and verifier accept.
+// The result has the shape of the root. A run that takes too long is cancelled, and must then end soon: libFuzzer's
 // -timeout.
 #include <cstddef>
 #include <cstdint>

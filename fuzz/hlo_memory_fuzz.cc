@@ -1,5 +1,5 @@
-// Any bytes as HLO text, and what the memory and cost analyses say of it, whether or not a verifier would let it pass:
-// nothing ends the process, no sum overflows, and what is told of the buffers fits together.
+// Any bytes as HLO text, and the memory and cost analyses of the module, whether or not a verifier would accept it:
+// nothing ends the process, no sum overflows, and the facts about buffers are consistent.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

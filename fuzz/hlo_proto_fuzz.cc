@@ -1,5 +1,5 @@
-// Bytes -> file of a proto -> module -> text, and the file again: no bytes end the process, and what was read once is
-// read again to the same module.
+// Bytes -> file of a proto -> module -> text, and the file again: no bytes end the process, and a module that was read
+// is read again as the same module.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -29,7 +29,7 @@ std::unique_ptr<HloModule> ReadAgain(const HloModule& module, HloProtoFile* file
   return *std::move(again);
 }
 
-// Those that are literals.
+// The elements that are literals.
 template <typename Protos>
 std::vector<Literal> LiteralsOf(const Protos& protos) {
   std::vector<Literal> literals;

@@ -1,5 +1,5 @@
-// Any bytes as HLO text: reading never ends the process, whatever reads prints, and printing what was printed is
-// stable.
+// Any bytes as HLO text: reading never ends the process, every module that reads also prints, and printed text prints
+// again as the same text.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

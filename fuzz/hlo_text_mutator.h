@@ -1,5 +1,5 @@
-// Mutations of HLO text for libFuzzer. One byte changed breaks nearly every module; one type, size or operation
-// replaced everywhere leaves what its instructions say of each other true, so that many such modules still pass the
+// Mutations of HLO text for libFuzzer. A changed byte breaks nearly every module. If one type, size or operation is
+// replaced everywhere, the instructions still agree with each other, so that many such modules still pass the
 // verifier. tests/mutation_test.py changes modules in the same ways.
 //
 //   extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
@@ -33,7 +33,7 @@ class HloTextMutator {
  public:
   explicit HloTextMutator(unsigned seed) : random_(seed) {}
 
-  // The text with one thing changed; as it was if it has no such thing.
+  // The text with one change; unchanged if there is nothing to change.
   std::string Mutate(absl::string_view text) {
     switch (Draw(13)) {
       case 0:
@@ -103,7 +103,7 @@ class HloTextMutator {
     return words;
   }
 
-  // Each of `parts`, which lie in the text in this order, by `with`.
+  // Replaces each of `parts`, which are in the text in this order, by `with`.
   static std::string Replace(absl::string_view text, const std::vector<absl::string_view>& parts,
                              absl::string_view with) {
     std::string result;
@@ -116,14 +116,14 @@ class HloTextMutator {
     return result.append(begin, text.data() + text.size());
   }
 
-  // Those of `parts` that are equal to `old`.
+  // The elements of `parts` that are equal to `old`.
   static std::string ReplaceEqual(absl::string_view text, std::vector<absl::string_view> parts, absl::string_view old,
                                   absl::string_view with) {
     parts.erase(std::remove_if(parts.begin(), parts.end(), [old](absl::string_view part) { return part != old; }),
                 parts.end());
     return Replace(text, parts, with);
   }
-  // One word of a kind, wherever it stands as that.
+  // Replaces one word of a kind, everywhere.
   std::string ReplaceEverywhere(absl::string_view text, Kind kind, absl::string_view with) {
     const std::vector<absl::string_view> words = WordsOf(text, kind);
     return words.empty() ? std::string(text) : ReplaceEqual(text, words, words[Draw(words.size())], with);
@@ -137,7 +137,7 @@ class HloTextMutator {
     return names.empty() ? std::string(text) : ReplaceOne(text, IsName, names[Draw(names.size())]);
   }
 
-  // As a rule by one of as many operands.
+  // Usually by an opcode with the same number of operands.
   std::string ReplaceOpcode(absl::string_view text) {
     const std::vector<absl::string_view> words = WordsOf(text, IsOpcode);
     if (words.empty()) return std::string(text);
@@ -152,7 +152,7 @@ class HloTextMutator {
     return ReplaceEqual(text, words, chosen, names[Draw(names.size())]);
   }
 
-  // A layout behind the sizes of a shape, "{1,0:T(8,128)}", and those that are equal to it, by another one or by none.
+  // Replaces a layout behind the sizes of a shape, "{1,0:T(8,128)}", and all equal ones, by another one or by none.
   std::string ReplaceLayouts(absl::string_view text) {
     std::vector<absl::string_view> layouts;
     for (size_t at = text.find("]{"); at != absl::string_view::npos; at = text.find("]{", at + 1)) {
@@ -170,7 +170,7 @@ class HloTextMutator {
     return ReplaceEqual(text, layouts, layouts[Draw(layouts.size())], all[Draw(std::size(all))]);
   }
 
-  // How many devices the module is for, or that it comes from a compiler, which mixes precisions.
+  // Changes the number of devices of the module, or marks it as output of a compiler, which mixes precisions.
   std::string ChangeHead(absl::string_view text) {
     constexpr absl::string_view kHead = "HloModule ";
     if (text.substr(0, kHead.size()) != kHead) return std::string(text);
@@ -217,7 +217,7 @@ class HloTextMutator {
   std::minstd_rand random_;
 };
 
-// A LLVMFuzzerCustomMutator: every third time libFuzzer's own mutation.
+// A LLVMFuzzerCustomMutator: uses libFuzzer's own mutation every third time.
 inline size_t MutateHloText(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
   if (seed % 3 == 0) return LLVMFuzzerMutate(data, size, max_size);
   const std::string mutant = HloTextMutator(seed).Mutate({reinterpret_cast<const char*>(data), size});

@@ -1,5 +1,5 @@
-// Any bytes as HLO text: what the reader takes, the verifier judges without ending the process, whatever it is asked to
-// look at. A finding names a rule and says something.
+// Any bytes as HLO text: for a module that the reader accepts, the verifier never ends the process, with any options.
+// A finding names a rule and has a message.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

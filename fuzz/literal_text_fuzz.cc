@@ -1,5 +1,5 @@
-// Any bytes as literal text; the first byte chooses the shape. Reading never ends the process, and what prints reads
-// back as the same bytes, but for what XLA's text loses: `-0` reads as 0, and NaN payloads of imaginary parts lose
+// Any bytes as literal text; the first byte chooses the shape. Reading never ends the process, and printed text reads
+// back as the same bytes, except for losses of XLA's text: `-0` reads as 0, and NaN payloads of imaginary parts lose
 // bits.
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A header of an .npy file that is as it should be, and any bytes as the elements, as many as it says or not. The array
+// A valid header of an .npy file, and any bytes as the elements, as many as the header says or not. The array
 // is the same whether the file is in memory or read piece by piece, and whether its elements are taken from the file or
-// copied. Cut into shards by a sharding that the input says, and put together again, it is what it was, also by way of
+// copied. If it is cut into shards by a sharding in the input, and joined again, it is unchanged, also by way of
 // files.
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ HloSharding AnySharding(FuzzedDataProvider* data, const Shape& shape, int64_t de
   return HloSharding::IotaTile(tiles);
 }
 
-// As the bytes themselves, and not as the numbers that they are: a nan is what it is.
+// Compares the bytes, not the numbers: a NaN is equal to itself.
 bool IsSame(const Literal& a, const Literal& b) { return a == b || a.ToString() == b.ToString(); }
 
 Literal ThroughFile(const Literal& literal) {

@@ -1,5 +1,5 @@
-// Any bytes as an .npy file; the first byte chooses what is expected of it. Reading never ends the process, and what
-// was read is written as a file that reads back equal.
+// Any bytes as an .npy file; the first byte chooses the expected shape. Reading never ends the process, and an array
+// that was read is written as a file that reads back equal.
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

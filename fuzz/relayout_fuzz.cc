@@ -1,5 +1,5 @@
-// Any bytes as two places of an array: the plan that moves it from one to the other does what the index loop does, and
-// touches no byte that is not the array's. The first byte chooses:
+// Any bytes as two placements of an array: the plan that moves it from one to the other agrees with the index loop, and
+// touches no byte outside of the array. The first byte chooses:
 //   even   sizes that fit memory: made and run
 //   odd    sizes, tiles and strides of any size: made (or refused) only, and that soon: libFuzzer's -timeout
 #include <cstddef>
@@ -53,7 +53,7 @@ void RunTrial(ByteReader* bytes) {
   KASHI_CHECK(wrong.empty()) << ToString(trial) << "\n" << wrong;
 }
 
-// Of any magnitude.
+// A number of any magnitude.
 int64_t AnyNumber(ByteReader* bytes) {
   const int64_t bits = bytes->Pick(0, 64);
   if (bits == 64) return bytes->Pick(INT64_MIN, INT64_MAX);

@@ -1,5 +1,5 @@
-// Bytes -> ShapeProto -> Shape -> text and proto again: no bytes end the process, and what was read once is read again
-// to the same shape.
+// Bytes -> ShapeProto -> Shape -> text and proto again: no bytes end the process, and a shape that was read is read
+// again as the same shape.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -18,7 +18,7 @@
 namespace kashi::internal {
 namespace {
 
-// What prints reads back equal. `#(invalid)` is how XLA prints index types that are none.
+// Printed text reads back equal. `#(invalid)` is XLA's text for invalid index types.
 void CheckRoundTrip(const Shape& shape) {
   const std::string text = shape.ToString(/*print_layout=*/true);
   if (absl::StrContains(text, "(invalid)")) return;

@@ -1,4 +1,4 @@
-// What the fuzzers that run programs share: which programs, on what, and for how long.
+// Shared by the fuzzers that run programs: which programs, with which arguments, and for how long.
 #ifndef KASHI_FUZZ_SMALL_PROGRAM_H_
 #define KASHI_FUZZ_SMALL_PROGRAM_H_
 
@@ -26,7 +26,7 @@ inline constexpr int64_t kMostBytes = 16 << 20;    // of all values at one time
 inline constexpr int64_t kMostIterations = 100;    // of one loop
 inline constexpr std::chrono::seconds kPatience(2);
 
-// Cancels the run that has gone on for too long.
+// Cancels a run that takes too long.
 class Watchdog {
  public:
   Watchdog() {
@@ -80,7 +80,7 @@ inline bool IsSmall(const HloModule& module) {
   return true;
 }
 
-// Null for a text that is no module, or none that the verifier passes, or one that is too large.
+// Null for a text that is not a module, does not pass the verifier, or is too large.
 inline std::unique_ptr<HloModule> ReadSmallProgram(absl::string_view text) {
   absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndReturnUnverifiedModule(text);
   if (!module.ok() || !IsSmall(**module)) return nullptr;
@@ -88,7 +88,7 @@ inline std::unique_ptr<HloModule> ReadSmallProgram(absl::string_view text) {
   return *std::move(module);
 }
 
-// Of the entry; nullopt where a type has no made-up values.
+// Arguments of the entry; nullopt if a type has no made-up values.
 inline std::optional<std::vector<Literal>> MakeAnyArguments(const HloModule& module) {
   std::vector<Literal> arguments;
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
@@ -99,7 +99,7 @@ inline std::optional<std::vector<Literal>> MakeAnyArguments(const HloModule& mod
   return arguments;
 }
 
-// Beginning now.
+// The time begins now.
 inline EvaluationOptions OptionsOfSmallRun() {
   EvaluationOptions options;
   options.max_loop_iterations = kMostIterations;

@@ -1,5 +1,5 @@
-// Bytes -> portable artifact, alone or in an exported module -> program -> HLO: no bytes end the process, and what was
-// read can be written out.
+// Bytes -> portable artifact, alone or in an exported module -> program -> HLO: no bytes end the process, and a program
+// that was read can be written out.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

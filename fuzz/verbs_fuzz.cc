@@ -2,10 +2,10 @@
 //
 //   byte 0    which of kLines
 //   byte 1    how the second file is made of the first one, if the input has but one: by which changes; 0: by none
-//   the rest  the first file, or both with a line "====" between them
+//   byte 1    how the second file is made of the first one, if the input has only one: by which changes; 0: by none
 //
-// Whatever the file: the exit status is one of the contract's, a failure says something, each line of --json is JSON, a
-// graph has as many ends as beginnings, and nothing of the file comes into a page but as text.
+// For any file: the exit status is one of the contract's, a failure has a message, each line of --json is JSON, a
+// graph has as many ends as beginnings, and text of the file is only text in a page.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,8 +35,8 @@
 namespace kashi::internal {
 namespace {
 
-// {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} what a run may
-// cost. Standard input is {a} too.
+// {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} limits the cost
+// of a run. Standard input is {a} too.
 constexpr const char* kLines[] = {
     "verify {a}",
     "verify --json --strict {a} {b}",
@@ -124,7 +124,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// What the command writes to one of the standard streams.
+// Captures the output of the command to one of the standard streams.
 class Capture {
  public:
   explicit Capture(std::FILE** stream) : stream_(stream), before_(*stream) { *stream = open_memstream(&text_, &size_); }
@@ -234,7 +234,7 @@ bool IsGraph(absl::string_view text) {
   return absl::StartsWith(text, "digraph") && depth == 0 && !is_in_string;
 }
 
-// How often a page changes between script and text.
+// The number of changes between script and text in a page.
 int64_t CountScripts(absl::string_view page) {
   int64_t count = 0;
   for (const absl::string_view mark : {"<script", "</script", "<!--"}) {
@@ -259,7 +259,7 @@ bool AreJsonLines(absl::string_view text) {
 
 void Check(absl::string_view line, const Answer& answer) {
   const std::string all = absl::StrCat("kashi ", line, ": ", answer.status, "\n", answer.output, answer.errors);
-  // Without ranks it is a wrong command line, whatever the file.
+  // Without ranks it is a wrong command line, for any file.
   const bool needs_ranks = absl::StartsWith(line, "mpi-bench");
   KASHI_CHECK(needs_ranks ? answer.status == 2 : answer.status == 0 || answer.status == 1) << all;
   KASHI_CHECK(answer.status == 0 || !answer.output.empty() || !answer.errors.empty()) << all;

@@ -1,6 +1,6 @@
-// Any bytes as what XLA writes of a module's memory, and the analysis of a module with it. The input is the text of a
+// Any bytes as XLA's file about a module's memory, and the analysis of a module with it. The input is the text of a
 // module, a line "====", and the text of a *-buffer-assignment.txt or a *-memory-usage-report.txt; without the line,
-// the latter alone. What reads is consistent, and what the analysis makes of it as well; an error has a place and a
+// the latter alone. A file that reads is consistent, and so is its analysis; an error has a place and a
 // caret.
 #include <cstddef>
 #include <cstdint>

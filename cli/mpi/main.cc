@@ -26,7 +26,7 @@
 namespace kashi::cli {
 namespace {
 
-// What a text of an agreement begins with: a rank may be at the end while others agree on something.
+// The first line of a text of an agreement: a rank may be at the end while others agree on something.
 constexpr char kAgrees[] = "agrees\n", kIsAtEnd[] = "is at the end\n";
 
 std::string Named(int rank, absl::string_view message) { return absl::StrCat("rank ", rank, ": ", message); }
@@ -72,7 +72,7 @@ class MpiCommandRanks : public Ranks {
     return absl::OkStatus();
   }
 
-  // Waits for all ranks, prints what is wrong here and not on rank 0, and returns the worst status.
+  // Waits for all ranks, prints errors of this rank that rank 0 does not have, and returns the worst status.
   int Finish(int status, const std::string& errors) {
     const std::string text = absl::StrCat(kIsAtEnd, status, "\n", errors);
     int worst = status;

@@ -67,7 +67,7 @@ double MedianOf(std::vector<double> times) {
   return *middle;
 }
 
-// The median time of a call in microseconds. All ranks make the same number of calls: rank 0 says how many. All begin
+// The median time of a call in microseconds. All ranks make the same number of calls, which rank 0 decides. All begin
 // a call together: otherwise the root of a broadcast would run ahead, and the time would be that of long queues.
 class Rounds {
  public:

@@ -8,7 +8,7 @@
 
 namespace kashi::cli {
 
-// All ranks call it, and all have the answer.
+// All ranks call this, and all get the answer.
 absl::StatusOr<RankMeasurement> MeasureRanks(const MpiBenchOptions& options, MpiRanks* ranks);
 
 }  // namespace kashi::cli

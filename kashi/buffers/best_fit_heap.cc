@@ -116,7 +116,7 @@ class BestFit {
   }
 
  private:
-  // Where the smallest gap begins that is large enough.
+  // The beginning of the smallest gap that is large enough.
   int64_t SmallestGap(std::vector<Chunk>* in_the_way, int64_t bytes) const {
     absl::c_sort(*in_the_way);
     int64_t end = 0;  // of what has been seen, rounded up

@@ -1,7 +1,7 @@
-// Makes a BufferAssignment: goes through the steps in order, and counts who holds each buffer.
+// Makes a BufferAssignment: goes through the steps in order, and counts the holders of each buffer.
 //
-// `wanted` says where an array should be: where the result of the computation, or the next state of a loop, is
-// expected. A step gets its result there if nothing holds that buffer at the time; otherwise the array moves there at
+// `wanted` says where an array should be: where the caller expects the result of the computation, or the next state of
+// a loop. A step writes its result there if nothing holds that buffer at the time; otherwise the array moves there at
 // the end.
 #ifndef KASHI_BUFFERS_BUFFER_ASSIGNER_H_
 #define KASHI_BUFFERS_BUFFER_ASSIGNER_H_
@@ -22,35 +22,35 @@
 
 namespace kashi::internal {
 
-// An instruction in its turn.
+// The state of an instruction while its step is made.
 struct TurnOf {
   const HloInstruction& instruction;
   std::vector<Leaves> operands;
   std::vector<bool> is_last_use;  // of each operand's value
   Leaves wanted;                  // for each array of the result
-  BufferStep step;                // what runs
+  BufferStep step;                // the step itself
 };
 
 class BufferAssigner {
  public:
   BufferAssigner(const MemoryRules& rules, StopFunction check_stopped) : rules_(rules), check_stopped_(check_stopped) {}
 
-  // Nullopt: the sizes are not known, see AssignBuffers; or status() is an error.
+  // Nullopt: the sizes are not known, see AssignBuffers, or status() is an error.
   std::optional<BufferAssignment> Assign(const HloComputation& computation);
   std::optional<BufferAssignment> Assign(const HloInstruction& loop);
-  // Why it was stopped.
+  // The error that stopped it.
   const absl::Status& status() const { return status_; }
 
   // ---- For control flow (buffer_assigner_control_flow.cc).
 
   BufferPool& pool() { return pool_; }
-  // The steps of a computation within another one. Its arguments are held by the caller; its result is held for the
+  // The steps of a computation within another one. The caller holds the arguments; the result is held for the
   // caller.
   std::optional<Leaves> AssignWithin(const HloComputation& computation, absl::Span<const Leaves> arguments,
                                      const Leaves& wanted, BufferSequence* steps);
-  // Memory that may be written, with the elements of `from` in it: `from` itself, or a copy, in `wanted` if it is free.
+  // Memory that may be written and has the elements of `from`: `from` itself, or a copy, in `wanted` if that is free.
   int TakeWritable(int from, bool is_last_use, int wanted, TurnOf* turn);
-  // to[i] = from[i] for all i at once, behind the steps. The holders are those of `from` and stay.
+  // to[i] = from[i] for all i at once, after the steps. The holders are those of `from`, and stay the same.
   void MoveAtEnd(const Leaves& from, const Leaves& to, BufferSequence* steps);
 
  private:
@@ -79,7 +79,7 @@ class BufferAssigner {
   int64_t step_count_ = 0;
 };
 
-// The steps of a while and of a conditional, in turn->step. Nullopt as in BufferAssigner::Assign.
+// Makes the steps of a while or a conditional, in turn->step. Nullopt as in BufferAssigner::Assign.
 std::optional<Leaves> AssignWhile(BufferAssigner& assigner, TurnOf* turn);
 std::optional<Leaves> AssignConditional(BufferAssigner& assigner, TurnOf* turn);
 

@@ -5,7 +5,7 @@
 // the body does not change stay where they are.
 //
 // An operation that reads its operand again after it has written a result, a stencil, makes the next value elsewhere.
-// It need not move back: the two buffers change places, and the loop goes on with the next value.
+// It need not move back: the two buffers are swapped, and the loop continues with the next value.
 //
 //   x, t = arena+0, arena+64     iteration 0: x in arena+0, next x in arena+64
 //                                iteration 1: x in arena+64, next x in arena+0
@@ -96,8 +96,8 @@ class WhileAssigner {
         assigner_.AssignWithin(*loop.while_condition(), {state_.buffers}, {kNoBuffer}, &turn_.step.computations[0]);
     if (!goes_on.has_value()) return false;
     turn_.step.selector = (*goes_on)[0];
-    // The loop holds what it keeps by itself, and all of it while the condition reads; the rest changes hands in the
-    // body.
+    // The loop itself holds the buffers that it keeps, and all buffers while the condition reads; the body takes over
+    // the others.
     for (size_t i = 0; i < state_.buffers.size(); ++i) {
       if (!state_.IsKept(i)) pool_.set_holders(state_.buffers[i], pool_.holders(state_.buffers[i]) - 1);
     }

@@ -1,10 +1,10 @@
-// Where every array of a computation is while it runs: known before it runs.
+// The place of every array of a computation in memory, which is known before the computation runs.
 //
-// A buffer is memory that holds one array after the other. It is in one of four homes:
+// A buffer is memory that holds arrays one after the other. It is in one of four homes:
 //
 //   arena      at an offset in one block of memory that belongs to a run; buffers share bytes that they need at
 //              different times
-//   argument   where the caller has the array; only read
+//   argument   at the caller's array; only read
 //   result     in memory that becomes a result; before, it may serve buffers of the arena
 //   constant   in the program
 //
@@ -19,8 +19,8 @@
 //   r = f32[64] get-tuple-element(w), index=1
 //   ROOT s = f32[64] add(r, x)                      s           arena+64, argument 0    result 0
 //
-// The rule of copies is XLA's: a value is updated in place where all other uses of it come before (in_place_order.h),
-// and copied where they do not.
+// The rule of copies is XLA's: a value is updated in place if all other uses of it come before (in_place_order.h),
+// and copied if they do not.
 #ifndef KASHI_BUFFERS_BUFFER_ASSIGNMENT_H_
 #define KASHI_BUFFERS_BUFFER_ASSIGNMENT_H_
 
@@ -47,18 +47,18 @@ struct Buffer {
   int64_t bytes = 0;
   int64_t offset = 0;    // in the arena, a multiple of kArenaAlignment
   int64_t lies_in = -1;  // the number of a result in which it lies instead, before that has its first value; -1: none
-  // From its first value to the last use of its last one. Times count what takes or frees memory, in loops and branches
-  // too, in the order of the list.
+  // From the first value to the last use of the last value. Times count events that take or free memory, also in loops
+  // and branches, in the order of the list.
   int32_t first = 0, last = 0;
   const HloInstruction* maker = nullptr;  // of its first value; null: an argument or a result
 };
 constexpr int64_t kArenaAlignment = 64;
 
-// Numbers of buffers: of the arrays of a value, in the order of its leaves (leaves.h).
+// The buffers of a value's arrays by number, in the order of its leaves (leaves.h).
 using Leaves = std::vector<int>;
 constexpr int kNoBuffer = -1;
 
-// How an instruction uses memory. An engine knows that of its own steps.
+// How an instruction uses memory. Each engine knows this for its own steps.
 struct MemoryUse {
   enum class Kind {
     kNew,          // reads operands while it writes results: they are different buffers
@@ -89,21 +89,21 @@ struct MemoryUse {
   }
 };
 
-// The memory use of an instruction that is not a parameter, constant, tuple, get-tuple-element, and no loop or
-// conditional with steps of its own.
+// The memory use of instructions except parameters, constants, tuples, get-tuple-elements, and loops or
+// conditionals with steps of their own.
 class MemoryRules {
  public:
   virtual ~MemoryRules() = default;
   virtual MemoryUse UseOf(const HloInstruction& instruction) const = 0;
-  // Whether a while or conditional is one step: then UseOf says how it uses memory.
+  // Whether a while or conditional is one step: then UseOf gives its memory use.
   virtual bool IsOneStep(const HloInstruction& control_flow) const = 0;
 };
 
 struct BufferStep;
 using BufferSequence = std::vector<BufferStep>;
 
-// One instruction, or the moves at the end of a loop's body, of a branch or of the whole computation. The moves come
-// first, one after the other; then the instruction runs.
+// One instruction, or the moves at the end of a loop's body, of a branch or of the whole computation. First the moves
+// run, one after the other, then the instruction.
 struct BufferStep {
   enum class Kind { kMoves, kInstruction, kWhile, kConditional };
   struct Move {
@@ -119,7 +119,7 @@ struct BufferStep {
   std::vector<BufferSequence> computations;
   int selector = kNoBuffer;
   Leaves kept;  // kWhile: buffers of the state that the loop only reads
-  // kWhile: elements whose next value is made in another buffer, `from`. After each iteration the two change places.
+  // kWhile: elements whose next value is made in another buffer, `from`. After each iteration the two are swapped.
   std::vector<Move> swaps;
 };
 
@@ -130,9 +130,9 @@ struct BufferAssignment {
   int64_t arena_bytes = 0;
   int64_t argument_count = 0;
   Shape result_shape;
-  // For each array of the result: a buffer of its own, or an argument or a constant that is returned as it is.
+  // For each array of the result: a buffer of its own, or an argument or a constant that is returned unchanged.
   Leaves results;
-  // The result's memory starts with the elements of the argument, which nothing reads later: where nobody else holds
+  // The result's memory starts with the elements of the argument, which nothing reads later. If nobody else holds
   // the argument, the result takes its memory.
   struct Update {
     int64_t argument, result;
@@ -141,14 +141,14 @@ struct BufferAssignment {
 
   // "arena+64", "argument 0".
   std::string NameOf(int buffer) const;
-  // The steps, a line each: the moves and the instruction, with the buffers of operands and results.
+  // The steps, one line each: the moves and the instruction, with the buffers of operands and results.
   std::string StepsToString() const;
-  // The buffers, a line each: home, bytes, times, and the instruction that makes its first value.
+  // The buffers, one line each: home, bytes, times, and the instruction that makes the first value.
   std::string BuffersToString() const;
 };
 
-// Of a computation, or of a while instruction, whose arguments are those of its operand. Nullopt if sizes of arrays are
-// only known at run time, if a value is no array, if the shapes of control flow do not fit, if there are too many
+// The assignment of a computation, or of a while, whose arguments are those of its operand. Nullopt if sizes of arrays
+// are only known at run time, if a value is not an array, if shapes of control flow do not fit, if there are too many
 // buffers to place (best_fit_heap.h), more than 2^20 steps, or more than 500 loops and branches within each other. The
 // result refers to the instructions. Each instruction costs O(arrays of its operands and results); placing costs
 // O(buffers * buffers alive at once).

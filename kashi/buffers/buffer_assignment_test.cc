@@ -55,7 +55,7 @@ absl::Status CheckRuns(const BufferAssignment& assignment, const std::vector<Sha
   return absl::OkStatus();
 }
 
-// Also prints what it checks. A step without an instruction cannot be printed.
+// Also prints the assignment that it checks. A step without an instruction cannot be printed.
 absl::Status CheckAssignment(const absl::StatusOr<std::optional<BufferAssignment>>& made,
                              const std::vector<Shape>& arguments, const HloInstruction* loop,
                              const HloInstruction& root, MachineCounts* counts) {

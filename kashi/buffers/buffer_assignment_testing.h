@@ -1,12 +1,12 @@
-// A machine that runs buffer assignments on made-up values, as an oracle for tests. It knows what each instruction must
-// read, because a reference evaluates the same computation with values only. Its memory remembers of each byte which
-// value it is part of, and at which position.
+// A machine that runs buffer assignments on made-up values, as an oracle for tests. A reference evaluates the same
+// computation by values only, so the machine knows what each instruction must read. For each byte, its memory keeps the
+// value that the byte is part of, and the position in that value.
 //
 //   TagMemory memory(assignment, argument_bytes, arguments, mode);
 //   KASHI_RETURN_IF_ERROR(TagMachine(rules, &memory, &counts).RunSequence(assignment.steps, &reference));
 //
-// The reference says that operations give new values, equal for equal operands; and that tuples, copies, reshapes and
-// barriers hand on the values of their operands.
+// In the reference, operations make new values, equal for equal operands; tuples, copies, reshapes and
+// barriers forward the values of their operands.
 #ifndef KASHI_BUFFERS_BUFFER_ASSIGNMENT_TESTING_H_
 #define KASHI_BUFFERS_BUFFER_ASSIGNMENT_TESTING_H_
 
@@ -43,11 +43,11 @@ inline std::vector<int64_t> BytesOfLeaves(const Shape& shape) {
   return bytes;
 }
 
-// The rule of an operation is in its opcode, in the target of a custom call and in the beginning of its name:
+// The rule of an operation is given by its opcode, the target of a custom call and the beginning of its name:
 //
 //   custom calls      "new", "elementwise", "operand", "unknown", "update 1", "copied update 1" (of operand 1),
 //                     "state 0110" (which arrays it writes)
-//   copy, reshape     new_…, elementwise_…, else handed on
+//   copy, reshape     new_…, elementwise_…, otherwise forwarded
 //   while             state_…, new_…: one step
 //   conditional       new_…: one step
 class MadeUpRules : public MemoryRules {
@@ -69,14 +69,14 @@ class MadeUpRules : public MemoryRules {
     return instruction.IsElementwise() ? MemoryUse::Kind::kElementwise : MemoryUse::Kind::kNew;
   }
 
-  // Whether the value is that of operand 0, whether or not a step makes it.
+  // Whether the value is that of operand 0, even if a step makes it.
   static bool HandsOn(const HloInstruction& instruction) {
     const HloOpcode opcode = instruction.opcode();
     return opcode == HloOpcode::kCopy || opcode == HloOpcode::kReshape || opcode == HloOpcode::kOptimizationBarrier ||
            instruction.IsCustomCall("operand");
   }
 
-  // Which arrays of its operand a step changes, of a custom call "state …" and of a loop.
+  // The arrays of its operand that a step changes, for a custom call "state …" and for a loop.
   static std::vector<bool> WrittenLeaves(const HloInstruction& instruction) {
     std::vector<bool> written;
     if (instruction.opcode() == HloOpcode::kCustomCall) {
@@ -110,7 +110,7 @@ class MadeUpRules : public MemoryRules {
   }
 };
 
-// How a run goes where the values would decide.
+// The decisions in a run that real values would make.
 struct RunMode {
   int64_t trips = 1;   // of each loop; -1: 0 to 3, each loop as it falls
   int64_t branch = 0;  // of each conditional, modulo their number; -1: as it falls
@@ -125,7 +125,7 @@ inline uint64_t MixValues(uint64_t a, uint64_t b) {
   return x ^ (x >> 31);
 }
 
-// One execution of a computation, by values.
+// One execution of a computation by values.
 class ReferenceRun {
  public:
   ReferenceRun(std::vector<LeafValues> arguments, uint64_t id, const RunMode& mode)
@@ -147,7 +147,7 @@ class ReferenceRun {
     const uint64_t branch = mode_.branch >= 0 ? static_cast<uint64_t>(mode_.branch) : Mix(conditional, 2);
     return static_cast<int64_t>(branch % conditional.called_computations().size());
   }
-  // The run of a computation that the instruction calls for the n-th time.
+  // The run of a computation that the instruction calls the n-th time.
   ReferenceRun Call(const HloInstruction& caller, LeafValues argument, int64_t n) const {
     return ReferenceRun({std::move(argument)}, MixValues(Mix(caller, 3), static_cast<uint64_t>(n)), mode_);
   }
@@ -211,7 +211,7 @@ class ReferenceRun {
   std::unordered_map<const HloInstruction*, LeafValues> values_;  // stay where they are while more are added
 };
 
-// The rules of an assignment that hold before it runs.
+// The rules of an assignment that can be checked before it runs.
 class AssignmentChecker {
  public:
   explicit AssignmentChecker(const BufferAssignment& assignment, std::vector<int64_t> argument_bytes)
@@ -261,7 +261,7 @@ class AssignmentChecker {
     return bytes == buffer.bytes ? absl::OkStatus() : Error(absl::StrCat("bytes of ", assignment_.NameOf(number)));
   }
 
-  // Buffers of the arena share bytes only at different times.
+  // Buffers of the arena may share bytes only at different times.
   absl::Status CheckLiveRanges() const {
     for (const Buffer& a : assignment_.buffers) {
       if (a.home != Home::kArena || a.bytes == 0) continue;
@@ -293,12 +293,12 @@ class AssignmentChecker {
   std::vector<int64_t> argument_bytes_, result_bytes_;
 };
 
-// How often the machine saw what tests must see.
+// How often the machine met the cases that tests must cover.
 struct MachineCounts {
   int64_t programs = 0, runs = 0, steps = 0, moves = 0, in_place = 0, swaps = 0, kept = 0, updates = 0, lies_in = 0;
 };
 
-// The memory of a run. All places begin at multiples of 64 bytes, so one tag for each 64 bytes tells all overlaps.
+// The memory of a run. All places begin at multiples of 64 bytes, so one tag for each 64 bytes detects all overlaps.
 class TagMemory {
  public:
   TagMemory(const BufferAssignment& assignment, absl::Span<const int64_t> argument_bytes,
@@ -358,7 +358,7 @@ class TagMemory {
     Copy(places_[move.from], places_[move.to]);
     return absl::OkStatus();
   }
-  // Two buffers of equal size, with no byte in common.
+  // Checks two buffers of equal size, which must have no byte in common.
   absl::Status CheckPair(const BufferStep::Move& move) const {
     KASHI_RETURN_IF_ERROR(CheckIsBuffer(move.to, -1, "a move"));
     KASHI_RETURN_IF_ERROR(CheckIsBuffer(move.from, assignment_.buffers[move.to].bytes, "a move"));
@@ -383,12 +383,12 @@ class TagMemory {
     return places_[a].begin == places_[b].begin && assignment_.buffers[a].bytes == assignment_.buffers[b].bytes;
   }
   void ChangePlaces(const BufferStep::Move& swap) { std::swap(places_[swap.from], places_[swap.to]); }
-  // After an odd number of changes: the state goes to where it is expected, and both are where they were.
+  // After an odd number of swaps: moves the state to its expected place, and both buffers back.
   void ChangeBack(const BufferStep::Move& swap) {
     Copy(places_[swap.to], places_[swap.from]);
     ChangePlaces(swap);
   }
-  // Until the loop ends, nothing may write these.
+  // Forbids writes to these buffers until the loop ends.
   void Keep(const Leaves& buffers) {
     for (int buffer : buffers) kept_.push_back(places_[buffer]);
   }
@@ -418,7 +418,7 @@ class TagMachine {
   TagMachine(const MemoryRules& rules, TagMemory* memory, MachineCounts* counts)
       : rules_(rules), memory_(*memory), counts_(*counts) {}
 
-  // `reference` is the run of the computation that the steps are of.
+  // `reference` is the run of the computation that has these steps.
   absl::Status RunSequence(const BufferSequence& sequence, ReferenceRun* reference) {
     for (const BufferStep& step : sequence) {
       ++counts_.steps;
@@ -491,7 +491,7 @@ class TagMachine {
     return use.kind != MemoryUse::Kind::kState || use.is_written[leaf];
   }
 
-  // Result `leaf` is in memory of an operand only where the use allows that.
+  // Checks that result `leaf` is in memory of an operand only if the memory use allows it.
   absl::Status CheckOverlaps(const BufferStep& step, const MemoryUse& use, size_t leaf) {
     const int to = step.results[leaf];
     for (int other : step.results) KASHI_RETURN_IF_ERROR(memory_.CheckIsBuffer(other, -1, "a result"));

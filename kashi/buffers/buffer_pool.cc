@@ -49,7 +49,7 @@ void BufferPool::Release(const Leaves& leaves) {
 
 namespace {
 
-// That of the widest element that the instruction makes.
+// The alignment of the widest element that the instruction makes.
 int64_t AlignmentFor(const HloInstruction* maker) {
   int64_t alignment = 1;
   if (maker == nullptr) return kArenaAlignment;

@@ -1,4 +1,4 @@
-// The buffers of an assignment while it is made: who holds them, and from when to when.
+// The buffers of an assignment under construction: their holders, and the times of their use.
 #ifndef KASHI_BUFFERS_BUFFER_POOL_H_
 #define KASHI_BUFFERS_BUFFER_POOL_H_
 
@@ -14,30 +14,30 @@ namespace kashi::internal {
 
 class BufferPool {
  public:
-  // Of an argument, a result or a constant. Results stay when nothing holds them. alignment: of a result, to the bytes
-  // of its elements.
+  // Adds the buffer of an argument, a result or a constant. Results stay when nothing holds them. alignment: that of a
+  // result, which is the number of bytes of its elements.
   int Add(Home home, int64_t number, int64_t bytes, int64_t alignment = 1);
-  // A buffer that one value holds: `wanted` if nobody holds it, otherwise a new one in the arena.
+  // A buffer for one value: `wanted` if nobody holds it, otherwise a new one in the arena.
   int Take(int wanted, int64_t bytes, const HloInstruction* maker);
 
   void Hold(int buffer) { ++slots_[buffer].holders; }
   void Hold(const Leaves& leaves);
   void Release(const Leaves& leaves);
 
-  // The values that hold it.
+  // The number of values that hold the buffer.
   int holders(int buffer) const { return slots_[buffer].holders; }
   void set_holders(int buffer, int holders) { slots_[buffer].holders = holders; }
-  // Whether it stays when nobody holds it: the state of a loop, or a result.
+  // Whether the buffer stays when nobody holds it: the state of a loop, or a result.
   bool is_pinned(int buffer) const { return slots_[buffer].is_pinned; }
-  // Returns whether it was.
+  // Returns the old setting.
   bool SetPinned(int buffer, bool is_pinned) { return std::exchange(slots_[buffer].is_pinned, is_pinned); }
-  // Whether it has had a value.
+  // Whether the buffer has had a value.
   bool is_written(int buffer) const { return slots_[buffer].is_written; }
   void MarkWritten(int buffer, const HloInstruction* maker);
 
-  // The first of n times that no buffer begins at.
+  // Reserves n times at which no buffer begins, and returns the first.
   int32_t ReserveTimes(int64_t n) { return std::exchange(clock_, clock_ + static_cast<int32_t>(n)) + 1; }
-  // The buffer is in use from this time on, until now.
+  // The buffer is in use from time `first` until now.
   void ExtendFrom(int32_t first, int buffer) {
     buffers_[buffer].first = first;
     buffers_[buffer].last = ++clock_;
@@ -48,14 +48,14 @@ class BufferPool {
   bool MayBeWritten(int buffer) const {
     return buffers_[buffer].home == Home::kArena || buffers_[buffer].home == Home::kResult;
   }
-  // Whether a value may overwrite the array that is the last use of this buffer.
+  // Whether a value may overwrite the array whose last use this is.
   bool IsLastHolder(int buffer) const { return holders(buffer) == 1 && MayBeWritten(buffer); }
 
-  // A result that is another value at the end: its memory was of use, and is the arena's.
+  // For a result that is another value at the end: its memory was used, and now belongs to the arena.
   void MoveToArena(int buffer) { buffers_[buffer].home = Home::kArena; }
-  // A result that is another value at the end, or that begins as an argument: nothing else may lie there.
+  // For a result that is another value at the end, or that begins as an argument: nothing else may be placed there.
   void CloseResult(int buffer) { slots_[buffer].is_free_before = false; }
-  // Places all buffers of the arena: in results that have no value yet, or else in one block. Nullopt if
+  // Places all buffers of the arena: in results that have no value yet, or otherwise in one block. Nullopt if
   // there are too many (best_fit_heap.h).
   struct Placed {
     std::vector<Buffer> buffers;

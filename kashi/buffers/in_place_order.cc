@@ -39,7 +39,7 @@ std::vector<const Shape*> LeavesOf(const Shape& shape) {
   return leaves;
 }
 
-// What an instruction does to the buffers of its operands.
+// The effect of an instruction on the buffers of its operands.
 enum class Kind : uint8_t { kRead, kUpdate, kLoop, kCall };
 
 Kind KindOf(const HloInstruction& instruction) {
@@ -296,7 +296,7 @@ class UpdateOrder {
   const std::vector<HloInstruction*> given_;
   const HloInstruction* const root_;
   const BufferUses buffers_;
-  std::vector<Numbers> after_;  // what must come after an instruction besides its users
+  std::vector<Numbers> after_;  // instructions that must come after an instruction, besides its users
   Numbers order_, place_;       // the order so far, and the place of each instruction in it
   int64_t visits_left_ = 0;
   InPlaceOrder result_;

@@ -1,7 +1,7 @@
-// The order in which the uses of a buffer come before the instruction that updates it in place.
+// Orders instructions so that the other uses of a buffer come before the instruction that updates it in place.
 //
-// An instruction may update a buffer in place if every other use of the buffer's value comes before it. XLA's copy
-// insertion orders instructions for that where dependences allow it, and inserts a copy where they do not:
+// An instruction may update a buffer in place if every other use of the buffer's value comes before it. For this, XLA's
+// copy insertion orders instructions where dependences allow it, and inserts a copy where they do not:
 //
 //   order given                                order here
 //   x' = scatter(x, i, u)                      a  = dynamic-slice(x, j)
@@ -12,12 +12,12 @@
 //   k  = dynamic-slice(x', i)
 //   a  = dynamic-slice(x, k)
 //
-// Several instructions may share a buffer: tuple, get-tuple-element, reshape, copy and what else hands its operand on
+// Several instructions may share a buffer: tuple, get-tuple-element, reshape, copy and others that forward an operand
 // (Flow in ops.def), and the parts of a loop's state that its body does not change. A buffer of the root must keep its
 // value until the end.
 //
-// Nothing here knows how instructions run. Whoever runs them decides again, from its own references, whether a buffer
-// may be written, so an order that misses a use costs a copy and no wrong result.
+// This code does not know how instructions run. An engine decides again, from its own references, whether a buffer
+// may be written, so an order that misses a use costs a copy but gives no wrong result.
 #ifndef KASHI_BUFFERS_IN_PLACE_ORDER_H_
 #define KASHI_BUFFERS_IN_PLACE_ORDER_H_
 
@@ -30,8 +30,8 @@
 
 namespace kashi::internal {
 
-// The operand that the instruction can update in place to make its result, an array: of dynamic-update-slice, of a
-// scatter to one array, and of a fusion of them with this operand. -1: none.
+// The operand that the instruction can update in place to make its result, an array. Supported: dynamic-update-slice,
+// scatter to one array, and fusions of these with this operand. -1: none.
 int64_t OperandUpdatedInPlace(const HloInstruction& instruction);
 
 // An operand, or one leaf of it (the arrays of a tuple in order), that an instruction would update in place.
@@ -39,19 +39,19 @@ struct InPlaceUpdate {
   const HloInstruction* instruction;
   int64_t operand;
   int64_t leaf;
-  // Null: all other uses come before the instruction. Otherwise one that cannot.
+  // Null: all other uses come before the instruction. Otherwise a use that cannot come before.
   const HloInstruction* later_use;
-  // All other uses, if they come before.
+  // All other uses, if they come before the instruction.
   std::vector<const HloInstruction*> earlier_uses;
 };
 
 struct InPlaceOrder {
   std::vector<HloInstruction*> order;
-  // Those of `order`, by the kind of instruction and then in the order given: dynamic-update-slice, scatter and fusions
+  // The updates in `order`, by kind of instruction and then in that order: dynamic-update-slice, scatter and fusions
   // of them; loops; other calls, which may update each of their arguments.
   std::vector<InPlaceUpdate> updates;
 
-  // A line for each update: "x1: operand 0 in place", "x1: operand 0 leaf 2 copied, for a".
+  // One line for each update: "x1: operand 0 in place", "x1: operand 0 leaf 2 copied, for a".
   std::string ToString() const;
 };
 

@@ -162,7 +162,7 @@ TEST(InPlaceOrderTest, DoesNotMoveSideEffects) {
             "a n r t\na: operand 0 copied, for r\n");
 }
 
-// Random computations: the order stays valid, and what is said to be in place has all its uses before.
+// Random computations: the order stays valid, and an update that is reported in place has all other uses before it.
 class OrderTester {
  public:
   explicit OrderTester(uint32_t seed) : random_(seed) {}

@@ -15,13 +15,13 @@
 
 namespace kashi::internal {
 
-// Where the leaves of element i of a tuple begin.
+// The number of the first leaf of element i of a tuple.
 int64_t LeavesBefore(const Shape& tuple, int64_t i);
 
-// The bytes of each leaf; nothing if one is no array, or has a dynamic size.
+// The bytes of each leaf; nothing if a leaf is not an array, or has a dynamic size.
 std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape);
 
-// Whether the instruction only gives its operand another shape or name: its elements stay as they are.
+// Whether the instruction only gives its operand another shape or name: its elements do not change.
 bool KeepsElements(const HloInstruction& instruction);
 
 // A leaf of an instruction's value.
@@ -30,20 +30,20 @@ struct LeafOf {
   int64_t leaf;
 };
 
-// The leaf of an operand that this one is, by tuples and by operations that keep elements; nothing: it is no operand's.
+// The operand's leaf that this leaf forwards, by tuples and operations that keep elements; nothing: it forwards none.
 std::optional<LeafOf> ForwardedFrom(const LeafOf& at);
-// Likewise, or the leaf of an operand that the instruction may update to make this one: by dynamic-update-slice,
+// ForwardedFrom, or the leaf of an operand that the instruction may update to make this one: by dynamic-update-slice,
 // scatter, loops or conditionals.
 std::optional<LeafOf> ForwardedOrUpdatedFrom(const LeafOf& at);
 
-// Which leaf of the root a leaf of an instruction becomes, where it goes from operand to result by `origin`. Leaves
-// that become none are missing; of one that becomes several, it is the first.
+// The leaf of the root that a leaf of an instruction becomes, if `origin` leads from operand to result. Leaves
+// that become none are missing; a leaf that becomes several has the first.
 using RootLeaves = absl::flat_hash_map<std::pair<const HloInstruction*, int64_t>, int64_t>;
 using LeafOrigin = absl::FunctionRef<std::optional<LeafOf>(const LeafOf&)>;
 RootLeaves FindRootLeaves(const HloInstruction& root, LeafOrigin origin = ForwardedFrom);
 
-// The leaf of the computation's only parameter that leaf `leaf` of the root is, perhaps after updates that can be in
-// place: by dynamic-update-slice, scatter, loops or conditionals. -1: it is something else.
+// The leaf of the computation's only parameter that becomes leaf `leaf` of the root, perhaps after updates that can be
+// in place: by dynamic-update-slice, scatter, loops or conditionals. -1: none.
 int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf);
 
 }  // namespace kashi::internal

@@ -16,7 +16,7 @@
 namespace kashi::internal {
 namespace {
 
-// Whether it runs although nothing uses its result: other devices wait for what is sent.
+// Whether it runs although nothing uses its result: other devices wait for the sent value.
 bool AlwaysRuns(const HloInstruction& instruction) {
   if (IsExpectation(instruction)) return true;
   return instruction.opcode() == HloOpcode::kSend && IsDeviceTransfer(instruction) &&

@@ -1,4 +1,4 @@
-// The order in which the instructions of a computation run, one after the other, and the last use of each value.
+// The order in which the instructions of a computation run one after the other, and the last use of each value.
 #ifndef KASHI_BUFFERS_LINEAR_SCHEDULE_H_
 #define KASHI_BUFFERS_LINEAR_SCHEDULE_H_
 
@@ -21,8 +21,8 @@ struct ScheduledInstruction {
   absl::InlinedVector<Operand, 2> operands;
 };
 
-// The order is that of OrderForOverlap (transfer_order.h), with three differences. Only instructions that the root
-// needs are included, and calls that run in any case. Uses of a value come before its update in place where they can
+// The order of OrderForOverlap (transfer_order.h), with three differences. Only instructions that the root
+// needs are included, and calls that always run. Uses of a value come before its update in place if they can
 // (in_place_order.h). And each get-tuple-element comes directly after its operand. So the tuple is freed early: its
 // elements are unique when they are used, and loops can update them in place.
 struct LinearSchedule {
@@ -30,7 +30,7 @@ struct LinearSchedule {
   int32_t root = 0;  // the caller uses it last
 };
 
-// INVALID_ARGUMENT for a computation whose instructions have no valid order. Cost: O(n log n), and that of
+// INVALID_ARGUMENT for a computation whose instructions have no valid order. Cost: O(n log n), plus that of
 // in_place_order.h.
 absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computation);
 

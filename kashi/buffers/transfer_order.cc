@@ -87,8 +87,8 @@ class LateOrder {
   const std::vector<HloInstruction*>& order_;
   absl::flat_hash_map<const HloInstruction*, size_t> place_;
   std::vector<Kind> kinds_;
-  std::vector<size_t> missing_;                 // what must come before
-  std::array<std::set<size_t>, kKinds> ready_;  // what can come next
+  std::vector<size_t> missing_;                 // the number of instructions that must come before
+  std::array<std::set<size_t>, kKinds> ready_;  // instructions that can come next
   absl::flat_hash_set<int64_t> sent_to_;
   std::vector<HloInstruction*> late_;
 };

@@ -1,8 +1,8 @@
 // The accumulators of a reduce of one array whose combiner may be regrouped (ReorderableCombiner).
 //
 // Sums of floating-point numbers of up to 32 bits accumulate in f64, as in the evaluator, and are rounded once. So the
-// order of the elements and the width of vectors do not show in the result, but for one case in many millions. Of bf16
-// without excess precision, and of all other combiners, each step gives a number of the type.
+// order of the elements and the width of vectors do not affect the result, but for one case in many millions. For bf16
+// without excess precision, and for all other combiners, the result of each step is rounded to the type.
 #ifndef KASHI_CODEGEN_ACCUMULATOR_H_
 #define KASHI_CODEGEN_ACCUMULATOR_H_
 
@@ -17,12 +17,12 @@ class Accumulator {
   // combiner: a ReorderableCombiner of elements of this type.
   Accumulator(const HloComputation& combiner, PrimitiveType element, const NumberOptions& numbers);
 
-  // Its registers and its memory are those of this type.
+  // The type of its registers and its memory.
   PrimitiveType type() const { return type_; }
 
-  // x with which combine(x, y) = y.
+  // The x with combine(x, y) = y.
   llvm::Value* Neutral(const LaneBuilder& lanes) const;
-  // Accumulators of elements, and back. The result is not yet rounded to an element of 16 bits (LaneBuilder::Round).
+  // Convert elements to accumulators, and back. The result is not yet rounded to a 16-bit element (LaneBuilder::Round).
   llvm::Value* FromElements(const LaneBuilder& lanes, llvm::Value* elements) const;
   llvm::Value* ToElements(const LaneBuilder& lanes, llvm::Value* accumulators) const;
   llvm::Value* Combine(const LaneBuilder& lanes, llvm::Value* a, llvm::Value* b) const;

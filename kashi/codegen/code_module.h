@@ -1,4 +1,4 @@
-// CodeModule: an LLVM module under construction, and the target that its code is for.
+// CodeModule: an LLVM module under construction, and the target of its code.
 #ifndef KASHI_CODEGEN_CODE_MODULE_H_
 #define KASHI_CODEGEN_CODE_MODULE_H_
 
@@ -35,9 +35,9 @@ class CodeModule {
   std::unique_ptr<llvm::Module> module_;
 };
 
-// Takes a function, finished or not, out of its module.
+// Removes a function, finished or not, from its module.
 void EraseFunction(llvm::Function& function);
-// INTERNAL, with LLVM's message, if LLVM's verifier refuses the function: then it is out of its module.
+// INTERNAL, with LLVM's message, if LLVM's verifier refuses the function, which is then removed from its module.
 absl::Status VerifyOrErase(llvm::Function& function);
 
 }  // namespace kashi::internal

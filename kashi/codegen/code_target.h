@@ -1,5 +1,5 @@
-// CodeTarget: the facts about a processor on which emitted code depends. Everything that emits code asks it
-// (LaneBuilder::target), and knows nothing of the processor that runs the emitter.
+// CodeTarget: the facts about a processor on which emitted code depends. All emitters use it
+// (LaneBuilder::target), and know nothing of the processor that runs the emitter.
 #ifndef KASHI_CODEGEN_CODE_TARGET_H_
 #define KASHI_CODEGEN_CODE_TARGET_H_
 
@@ -10,7 +10,7 @@ namespace kashi::internal {
 class MathLibrary;
 
 struct CodeTarget {
-  // LLVM's names of the processor's kind, and of how it keeps numbers in memory.
+  // LLVM's names of the kind of processor and of the layout of data in memory.
   std::string triple, data_layout;
   // The length of the vectors that code uses.
   int vector_bits;

@@ -1,5 +1,5 @@
-// One emitter for each elementwise operation: register values of the operands in, register value of the result out.
-// The numbers are those of docs/spec/hlo-ops.md 1; where the evaluator's and compiled code's differ: docs/fidelity.md.
+// One emitter for each elementwise operation: from register values of the operands to the register value of the result.
+// The results are those of docs/spec/hlo-ops.md 1; differences between evaluator and compiled code: docs/fidelity.md.
 //
 // To compile a new elementwise operation, write its function in element_emitters_{real,integer}.cc and add its row to
 // the table there.
@@ -33,7 +33,7 @@ struct ElementEmitterRow {
   bool is_expensive = false;  // rather computed once and stored than twice
 };
 
-// Null: this operation on these types cannot be compiled. Shapes are not looked at, only element types.
+// Null: this operation cannot be compiled for these types. Only checks element types, not shapes.
 const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction);
 
 // The rows of real numbers (by the type of operand 0), of integers, of PRED, and of any type.

@@ -16,7 +16,7 @@ llvm::Value* IsNotZero(const ElementOperation& op) {
   return IsReal(op.operand_type()) ? op.ir().CreateFCmpUNE(op.x(), zero) : op.ir().CreateICmpNE(op.x(), zero);
 }
 
-// The same number of the register type of the result.
+// The number converted to the register type of the result.
 llvm::Value* Converted(const ElementOperation& op) {
   const PrimitiveType from = op.operand_type(), to = op.type();
   llvm::Type* result = op.lanes.Register(to);

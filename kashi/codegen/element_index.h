@@ -1,4 +1,4 @@
-// Which elements of an array the lanes of a vector stand for.
+// The elements of an array that the lanes of a vector represent.
 //
 // A *coordinate* is a number for each lane: `base + step * lane`, or any numbers in a vector of their own. The index of
 // an array has a coordinate for each dimension, or only one for all dimensions together (its linear index), or both:
@@ -8,7 +8,7 @@
 //   its broadcast from f32[4]:           {r + 0 lane}                 one scalar load
 //   its transpose f32[64,4]:             {c + 1 lane, r + 0 lane}     linear 4 c + r + 4 lane: a load for each lane
 //
-// What is not known yet is computed when it is asked for.
+// A missing coordinate or linear index is computed on demand.
 #ifndef KASHI_CODEGEN_ELEMENT_INDEX_H_
 #define KASHI_CODEGEN_ELEMENT_INDEX_H_
 
@@ -21,7 +21,7 @@
 
 namespace kashi::internal {
 
-// All numbers that a coordinate may be, as far as that is known when the code is made.
+// All values that a coordinate may have, if this is known when the code is made.
 struct CoordinateRange {
   int64_t first = -kUnlimited;
   int64_t last = kUnlimited;
@@ -34,7 +34,7 @@ struct CoordinateRange {
 struct Coordinate {
   llvm::Value* base = nullptr;   // i64: of lane 0
   int64_t step = 0;              // from one lane to the next
-  llvm::Value* lanes = nullptr;  // instead of the two: a vector of integers
+  llvm::Value* lanes = nullptr;  // instead of base and step: a vector of integers
   CoordinateRange range;         // of all lanes
 
   Coordinate() = default;
@@ -56,11 +56,11 @@ class CoordinateMath {
   Coordinate Multiply(const Coordinate& a, int64_t factor) const;
   Coordinate Divide(const Coordinate& a, int64_t divisor) const;
   Coordinate Remainder(const Coordinate& a, int64_t divisor) const;
-  // Into [0, limit). No code if the range is known to be there.
+  // Clamps to [0, limit). Emits no code if the range is known to be inside.
   Coordinate Clamp(const Coordinate& a, int64_t limit) const;
-  // Register values of an integer type, lane by lane, cut to 0 … last.
+  // Register values of an integer type, each lane clamped to 0 … last.
   Coordinate ClampNumbers(llvm::Value* numbers, PrimitiveType type, int64_t last) const;
-  // Lane by lane: whether a < limit, as i1 in every lane.
+  // For each lane, whether a < limit, as i1.
   llvm::Value* IsBelow(const Coordinate& a, int64_t limit) const;
   // The numbers as a vector of lane_type (for one lane: an i64).
   llvm::Value* AsLanes(const Coordinate& a) const;
@@ -82,7 +82,7 @@ class ElementIndex {
  public:
   static ElementIndex FromCoordinates(absl::Span<const int64_t> sizes, std::vector<Coordinate> coordinates);
   static ElementIndex FromLinear(absl::Span<const int64_t> sizes, Coordinate linear);
-  // Both, which agree.
+  // Pre: coordinates and linear index agree.
   static ElementIndex Make(absl::Span<const int64_t> sizes, std::vector<Coordinate> coordinates, Coordinate linear);
 
   absl::Span<const int64_t> sizes() const { return sizes_; }
@@ -91,7 +91,7 @@ class ElementIndex {
   const std::vector<Coordinate>& Coordinates(const CoordinateMath& math);
   bool HasCoordinates() const { return has_coordinates_; }
 
-  // The same elements in an array of other sizes. Dimensions that both have keep their coordinates.
+  // The index of the same elements in an array of other sizes. Dimensions that both have keep their coordinates.
   ElementIndex Reshape(absl::Span<const int64_t> sizes, const CoordinateMath& math);
 
  private:
@@ -101,8 +101,8 @@ class ElementIndex {
   std::optional<Coordinate> linear_;
 };
 
-// The start of a slice (i64), cut to 0 … last, so that the slice lies within the array. `start`: a scalar of this type,
-// signed or unsigned.
+// The start of a slice (i64), clamped to 0 … last, so that the slice lies within the array. `start`: a scalar of this
+// type, signed or unsigned.
 llvm::Value* EmitSliceStart(Ir& ir, PrimitiveType type, llvm::Value* start, int64_t last);
 
 }  // namespace kashi::internal

@@ -149,7 +149,7 @@ llvm::Value* EmitGather(const MovedElements& op) {
   for (int64_t d = 0; d < static_cast<int64_t>(op.instruction.shape().dimensions().size()); ++d) {
     (absl::c_linear_search(numbers.offset_dims(), d) ? within : window).push_back(op.index->At(d, op.math()));
   }
-  // Of component k of the window's index.
+  // The coordinates of component k of the window's index.
   const auto index_coordinates = [&](int64_t k) {
     std::vector<Coordinate> coordinates = window;
     if (numbers.index_vector_dim() < static_cast<int64_t>(op.operand_sizes(1).size())) {

@@ -1,7 +1,7 @@
 // FusedElements: the elements of a fused computation, one vector of lanes at a time.
 //
-// A consumer asks for an instruction's elements at an index; the instruction asks its operands, down to the parameters,
-// which are loads. Operations that move elements only change the index. What is asked for twice is computed once.
+// A consumer requests an instruction's elements at an index; the instruction requests those of its operands, to the
+// parameters, which are loads. Operations that move elements only change the index. Repeated requests compute once.
 #ifndef KASHI_CODEGEN_FUSED_ELEMENTS_H_
 #define KASHI_CODEGEN_FUSED_ELEMENTS_H_
 
@@ -20,12 +20,12 @@ namespace kashi::internal {
 
 // Whether an instruction may be part of a fused computation, by its operation, types and sizes.
 bool CanFuse(const HloInstruction& instruction);
-// Operations that only say which elements of the operands are meant.
+// Operations that only select elements of the operands.
 bool MovesElements(HloOpcode opcode);
 
 class FusedElements {
  public:
-  // parameters[i]: where the elements of parameter i are, row-major.
+  // parameters[i]: the address of the elements of parameter i, row-major.
   // loads_are_invariant: nothing writes to the parameters while the kernel runs.
   FusedElements(const LaneBuilder& lanes, llvm::IntegerType* lane_type, absl::Span<llvm::Value* const> parameters,
                 bool loads_are_invariant);
@@ -37,9 +37,9 @@ class FusedElements {
   llvm::Value* At(const HloInstruction& instruction, ElementIndex* index);
   // A scalar, for one lane.
   llvm::Value* Scalar(const HloInstruction& instruction);
-  // The instruction's elements are this scalar at every index that is asked for.
+  // Sets the instruction's elements to this scalar at every index.
   void SetScalar(const HloInstruction& instruction, llvm::Value* scalar) { known_scalars_[&instruction] = scalar; }
-  // The instruction's elements at this index.
+  // Sets the instruction's elements at this index.
   void SetElements(const HloInstruction& instruction, const ElementIndex* index, llvm::Value* value) {
     values_[{&instruction, index}] = value;
   }
@@ -60,12 +60,12 @@ class FusedElements {
   std::deque<ElementIndex> indices_;
   absl::flat_hash_map<std::pair<const HloInstruction*, const ElementIndex*>, llvm::Value*> values_;
   absl::flat_hash_map<const HloInstruction*, llvm::Value*> known_scalars_;
-  // Scalars are computed once, on one lane; only the object for one lane has this index.
+  // Scalars are computed once, for one lane; only the object for one lane has this index.
   std::unique_ptr<FusedElements> scalars_;
   ElementIndex* scalar_index_ = nullptr;
 };
 
-// The smallest signed integer type that counts all elements that a computation handles: 32 or 64 bits.
+// The smallest signed integer type that can count the elements that a computation uses: 32 or 64 bits.
 llvm::IntegerType* LaneTypeFor(const HloComputation& fused, Ir& ir);
 
 }  // namespace kashi::internal

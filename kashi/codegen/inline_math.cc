@@ -156,7 +156,7 @@ llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x) {
   llvm::Value* small = f32.Polynomial(
       square, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
   small = f32.Fma(ir.CreateFMul(small, square), magnitude, magnitude);
-  // Of NaN: small, which is NaN. The sum in it has lost the sign of a zero.
+  // NaN takes the small branch, which is NaN. The sum in it has lost the sign of a zero.
   llvm::Value* result = ir.CreateSelect(ir.CreateFCmpOGE(magnitude, f32.Real(0.625)), large, small);
   return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x);
 }

@@ -1,4 +1,4 @@
-// Mathematical functions of f32, emitted inline: they overlap with their neighbours, where a call would wait for its
+// Mathematical functions of f32, emitted inline: their code overlaps with code around it; a call would wait for its
 // result and spill registers. For processors with FMA. Largest errors: vector_math_testing.h.
 #ifndef KASHI_CODEGEN_INLINE_MATH_H_
 #define KASHI_CODEGEN_INLINE_MATH_H_
@@ -9,7 +9,7 @@ namespace kashi::internal {
 
 // exp, expm1, log, tanh: after S. Moshier's Cephes library (single precision), with FMA.
 llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x);
-// Of x <= 0 or NaN, where denormal results are 0.
+// For x <= 0 or NaN, if denormal results are 0.
 llvm::Value* EmitExpOfNegativeF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitExpm1F32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x);

@@ -1,7 +1,7 @@
 // A kernel: the machine code of one fusion, as a function over a part of its work.
 //
-// A kernel's work is `rows` times `columns`; the caller may give any part of it to any thread. What rows and columns
-// are depends on the fusion:
+// A kernel's work is `rows` times `columns`; the caller may give any part of it to any thread. The meaning of rows and
+// columns depends on the fusion:
 //
 //   loop, all elementwise     1 row, a column for each element
 //   loop                      a row for each index of the outer dimensions, columns of the innermost one
@@ -34,16 +34,16 @@ struct Kernel {
   int64_t columns = 1;
   bool splits_columns = true;
   int64_t work_per_column = 1;  // elements that are computed for one column of one row
-  // An operand with the sizes of the result is only read where the result is written: they may share memory. If there
-  // is an updated operand: that one, and nothing else reads it.
+  // An operand with the sizes of the result is read only where the result is written: both may share memory. If there
+  // is an updated operand, this holds for that operand, and nothing else reads it.
   bool is_in_place = false;
-  // The kernel expects this operand's elements in the memory of result 0, and updates them; -1: none.
+  // The kernel expects the elements of this operand in the memory of result 0, and updates them; -1: none.
   int64_t updated_operand = -1;
 };
 
 // Emits the function for a fused computation (passes/fuse.h makes them) into the module. FAILED_PRECONDITION if it
-// breaks a premise of kernels (kernel_premises.h), INTERNAL if LLVM's verifier refuses the code: then the module is as
-// before.
+// breaks a premise of kernels (kernel_premises.h), INTERNAL if LLVM's verifier refuses the code; the module is then
+// unchanged.
 absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
                                   CodeModule& module);
 
@@ -52,7 +52,7 @@ absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string
 // The function under construction, with its arguments loaded.
 struct KernelBuilder {
   KernelBuilder(const HloComputation& fused, const std::string& name, const NumberOptions& numbers, CodeModule& module);
-  // Ends the function. INTERNAL if LLVM's verifier refuses it: then it is taken out of the module.
+  // Ends the function. INTERNAL if LLVM's verifier refuses it; it is then removed from the module.
   absl::Status Finish();
 
   const HloComputation& fused;
@@ -67,7 +67,7 @@ struct KernelBuilder {
   LaneBuilder Lanes(int lanes) { return LaneBuilder(ir, lanes, target, numbers); }
   // Memory of the function's frame.
   llvm::Value* Allocate(llvm::Type* type, int64_t count = 1);
-  // Widths of vectors for loops over `columns`: all of them if `columns_are_known`, otherwise any part.
+  // Vector widths for loops over `columns`: all columns if `columns_are_known`, otherwise any part of them.
   std::vector<int> Widths(int64_t columns, bool columns_are_known) const;
 };
 

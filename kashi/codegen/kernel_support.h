@@ -1,4 +1,4 @@
-// The operations that the emitters of kernels make code for, as the passes ask for them.
+// The operations for which kernels can be emitted, in the form that the passes need.
 #ifndef KASHI_CODEGEN_KERNEL_SUPPORT_H_
 #define KASHI_CODEGEN_KERNEL_SUPPORT_H_
 

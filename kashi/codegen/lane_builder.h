@@ -27,7 +27,7 @@ namespace kashi::internal {
 
 using Ir = llvm::IRBuilder<>;
 
-// Lets LLVM compute a product and a sum of it as one operation, rounded once, where excess precision is allowed.
+// Allows LLVM to fuse a product and a sum into one operation, rounded once, if excess precision is allowed.
 void SetNumberOptions(const NumberOptions& numbers, Ir& ir);
 
 class LaneBuilder {
@@ -44,7 +44,7 @@ class LaneBuilder {
     other.lanes_ = lanes;
     return other;
   }
-  // For sums: a bf16 is rounded when it is stored, and not before, where excess precision is allowed.
+  // For sums: if excess precision is allowed, rounds a bf16 only when it is stored.
   LaneBuilder WithWideBf16() const {
     LaneBuilder other = *this;
     other.rounds_bf16_ = !numbers_.excess_precision;
@@ -59,7 +59,7 @@ class LaneBuilder {
   llvm::Value* Splat(llvm::Value* scalar) const;
   llvm::Value* Integer(PrimitiveType type, int64_t value) const;  // in every lane
   llvm::Value* Real(PrimitiveType type, double value) const;
-  // 0, 1, 2, … of an integer type.
+  // 0, 1, 2, … as an integer type.
   llvm::Value* LaneNumbers(llvm::Type* scalar) const;
 
   // Elements of memory at `index` (i64), counted in elements from `pointer`. Invariant: nothing writes to this memory
@@ -73,24 +73,24 @@ class LaneBuilder {
   llvm::Value* LoadEach(PrimitiveType type, llvm::Value* pointer, llvm::Value* indices, bool is_invariant) const;
   void StoreConsecutive(PrimitiveType type, llvm::Value* value, llvm::Value* pointer, llvm::Value* index) const;
 
-  // Between register and memory form.
+  // Convert between register and memory form.
   llvm::Value* FromMemory(PrimitiveType type, llvm::Value* value) const;
   llvm::Value* ToMemory(PrimitiveType type, llvm::Value* value) const;
-  // A register value that a computation in f32 made, as a number of the type.
+  // A register value that an f32 computation made, rounded to the type.
   llvm::Value* Round(PrimitiveType type, llvm::Value* value) const;
 
-  // Calls a function, which takes and returns vectors of `width` lanes (of 1: scalars): several times for more lanes;
-  // for fewer, with copies of the last one.
+  // Calls a function, which takes and returns vectors of `width` lanes (1: scalars). For more lanes, calls it several
+  // times; for fewer, adds copies of the last lane.
   llvm::Value* Call(const char* function, int width, llvm::Type* scalar, llvm::ArrayRef<llvm::Value*> operands) const;
 
   // Lanes [begin, begin + count) of a vector.
   llvm::Value* Part(llvm::Value* value, int begin, int count) const;
-  // Operand lanes joined; all have one type.
+  // Joins the lanes of the operands, which all have one type.
   llvm::Value* Join(std::vector<llvm::Value*> parts) const;
 
  private:
   llvm::Value* Load(PrimitiveType type, llvm::Type* memory, llvm::Value* address, bool is_invariant) const;
-  // One load for each lane, of more than one.
+  // One load for each lane; for more than one lane.
   llvm::Value* LoadLanes(PrimitiveType type, llvm::Value* pointer, absl::FunctionRef<llvm::Value*(int lane)> index_of,
                          bool is_invariant) const;
   // Calls a function of one lane for each lane. type: of the result.

@@ -10,12 +10,12 @@
 
 namespace kashi::internal {
 
-// for (i = begin; i + step <= end; i += step) body(i). Returns the first i that was not handled. The builder is behind
-// the loop afterwards.
+// for (i = begin; i + step <= end; i += step) body(i). Returns the first i that was not handled. The builder is then
+// after the loop.
 llvm::Value* EmitLoop(Ir& ir, llvm::Value* begin, llvm::Value* end, int64_t step,
                       absl::FunctionRef<void(llvm::Value* i)> body);
 
-// [begin, end) in vectors of lanes[0], what is left in vectors of lanes[1], and so on. Nothing must be left at the end.
+// Covers [begin, end) in vectors of lanes[0], the rest in vectors of lanes[1], and so on, until nothing is left.
 void EmitLaneLoops(Ir& ir, llvm::Value* begin, llvm::Value* end, absl::Span<const int> lanes,
                    absl::FunctionRef<void(int lanes, llvm::Value* i)> body);
 

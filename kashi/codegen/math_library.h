@@ -1,4 +1,4 @@
-// MathLibrary: the mathematical functions of a target: calls of a library's functions, or code in their place.
+// MathLibrary: the mathematical functions of a target: calls of library functions, or inline code.
 #ifndef KASHI_CODEGEN_MATH_LIBRARY_H_
 #define KASHI_CODEGEN_MATH_LIBRARY_H_
 
@@ -28,10 +28,10 @@ enum class MathFunction {
 class MathLibrary {
  public:
   virtual ~MathLibrary() = default;
-  // The function of operands of f32 or f64, lane by lane. A lane's result does not depend on the number of lanes.
+  // Applies the function to f32 or f64 operands, lane by lane. A lane's result does not depend on the number of lanes.
   virtual llvm::Value* Emit(const LaneBuilder& lanes, MathFunction function,
                             absl::Span<llvm::Value* const> operands) const = 0;
-  // Emit(kExp) of x <= 0 or NaN, which may take less.
+  // Emit(kExp) for x <= 0 or NaN, which may cost less.
   virtual llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) const {
     return Emit(lanes, MathFunction::kExp, {x});
   }

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMostInstructions = 4000;  // of one function
 constexpr int kMostNested = 32;              // loops and conditionals within each other
 
-// One array: in registers, or in memory, which has had this value since the write with number `version`.
+// One array: in registers, or in memory that has had this value since the write with number `version`.
 struct Part {
   llvm::Value* registers = nullptr;
   llvm::Value* memory = nullptr;
@@ -143,7 +143,7 @@ std::optional<Parts> LoopEmitter::EmitArray(const HloInstruction& instruction, c
   return value == nullptr ? std::nullopt : std::make_optional(Parts{{value}});
 }
 
-// Of an operation whose first operand is in memory, and has not been written since. All others are in registers.
+// Emits an operation whose first operand is in memory, and has not been written since. All others are in registers.
 std::optional<Parts> LoopEmitter::EmitOnMemory(const HloInstruction& instruction, const Part& memory,
                                                const Values& values) {
   using Emitter = std::optional<Parts> (LoopEmitter::*)(const HloInstruction&, const Part&, const Values&);
@@ -235,7 +235,7 @@ void LoopEmitter::ReturnIf(llvm::Value* condition, int32_t result) {
 // Leaves the function if the iteration is one too many, or the caller wants no more.
 void LoopEmitter::EmitChecks(llvm::Value* iteration, int32_t loop) {
   llvm::Argument *most = function_->getArg(1), *go_on = function_->getArg(2), *context = function_->getArg(3);
-  // As unsigned, a negative limit is never reached.
+  // As an unsigned number, a negative limit is never reached.
   ReturnIf(ir_.CreateICmpUGE(iteration, most), kLoopIsTooLong + loop);
   llvm::BasicBlock *ask = NewBlock("ask"), *after = NewBlock("after");
   llvm::Value* rest = ir_.CreateAnd(iteration, kIterationsBetweenCalls - 1);
@@ -338,7 +338,7 @@ std::optional<Parts> LoopEmitter::EmitConditional(const HloInstruction& conditio
   return result;
 }
 
-// Adds what a branch gives to the phis of the result; the first branch makes them. Memory must be the same for all
+// Adds the results of a branch to the phis of the result; the first branch makes them. Memory must be the same for all
 // branches, and each must leave its last value there.
 bool LoopEmitter::JoinBranch(const Parts& parts, llvm::BasicBlock* end, unsigned count, Parts* result) {
   const bool is_first = result->empty();

@@ -26,21 +26,21 @@ namespace kashi::internal {
 using GoOnFunction = bool(void* context);
 inline constexpr int64_t kIterationsBetweenCalls = 4096;
 
-// state[i]: element i of the state, dense and row-major: the initial value before, the final value after.
+// state[i]: element i of the state, dense and row-major: the initial value before the call, the final value after it.
 // max_iterations: of each loop; negative: any number. Returns kLoopIsDone, kLoopIsStopped, or kLoopIsTooLong plus the
-// number of the loop; the state is unfinished then.
+// number of the loop; in the last two cases the state is unfinished.
 using NativeLoopFunction = int32_t(void* const* state, int64_t max_iterations, GoOnFunction* go_on, void* context);
 inline constexpr int32_t kLoopIsDone = 0, kLoopIsStopped = 1, kLoopIsTooLong = 2;
 
 struct NativeLoop {
   std::string name;  // of the function
-  // For each element of the state (for the state itself if it is no tuple): whether the function writes to it.
+  // For each element of the state (or for the state itself if it is not a tuple): whether the function writes to it.
   std::vector<bool> is_written;
   std::vector<const HloInstruction*> loops;  // by number
   int64_t work_of_iteration = 0;             // instructions of the outer loop's body and condition
 };
 
-// Emits the function into the module. Nothing, and nothing is emitted, if the loop has an operation that has no native
+// Emits the function into the module. Emits and returns nothing if the loop has an operation without a native
 // form, works on arrays of more than some elements, or reads memory that it has written since. INTERNAL, and nothing is
 // emitted, if LLVM's verifier refuses the code.
 absl::StatusOr<std::optional<NativeLoop>> TryEmitNativeLoop(const HloInstruction& loop, const std::string& name,

@@ -9,8 +9,8 @@
 //       for column: sums += x[...]                 for column in block: sums[column] += x[...]
 //     result[row] = init + all lanes of sums     result[row, block] = sums
 //
-// The first regroups what it adds up, if the combiner allows it (ReorderableCombiner). Otherwise each row goes one by
-// one, as that of an argmax, and the lanes of a vector are rows side by side.
+// The first form regroups its sums, if the combiner allows it (ReorderableCombiner). Otherwise the elements of each row
+// are reduced in order, as for an argmax, and the lanes of a vector are rows side by side.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -36,7 +36,7 @@ constexpr int64_t kBlockColumns = 512;
 constexpr int64_t kRowsAtOnce = 4;
 constexpr int64_t kFewInstructions = 12;
 
-// What the lanes of a vector are.
+// The meaning of the lanes of a vector.
 enum class LanesAre { kColumns, kRows };
 
 // The loops of a reduce, and what their bodies read and write.
@@ -166,9 +166,9 @@ class ColumnsReducedEmitter {
     });
   }
 
-  // One element of a row after the other, and several rows side by side.
+  // Reduces the elements of a row one after the other, and several rows side by side.
   void EmitRowsInOrder() {
-    // One vector of rows at a time, for each lane is a load of its own; then the rows that are left.
+    // One vector of rows at a time, because each lane is a separate load; then the remaining rows.
     const std::vector<int> widths = in_.builder.Widths(in_.row_count, /*columns_are_known=*/false);
     const std::vector<int> row_widths(widths.end() - std::min<size_t>(2, widths.size()), widths.end());
     EmitLaneLoops(ir_, in_.builder.row_begin, in_.builder.row_end, row_widths,
@@ -276,7 +276,7 @@ class ColumnsKeptEmitter {
                const std::vector<int>& widths) {
     EmitLaneLoops(ir_, begin, end, widths, [&](int width, llvm::Value* column) {
       llvm::Value* at = ir_.CreateNSWSub(column, begin);
-      // The code is repeated only where most of the time goes.
+      // The code is repeated only where most of the time is spent.
       const int64_t at_once = width == widths.front() ? count : 1;
       EmitLoop(ir_, ir_.getInt64(0), ir_.getInt64(count), at_once, [&](llvm::Value* i) {
         const LaneBuilder lanes = in_.builder.Lanes(width);

@@ -27,7 +27,7 @@ constexpr int64_t kMostBufferBytes = 32768;  // on the stack
 constexpr int kWorthKeeping = 6;             // cheap operations
 constexpr int kExpensive = 10;               // as many cheap ones
 
-// What the kernel does to each row, found before code is made.
+// The plan of the kernel for each row, made before code is emitted.
 struct RowPlan {
   RowAnalysis analysis;
   int phases = 1;
@@ -68,7 +68,7 @@ class RowPlanner {
     return plan_.analysis.once_per_row.contains(&instruction);
   }
 
-  // What a loop over the columns computes: everything up to what belongs to the row, and what is kept.
+  // Adds what a loop over the columns computes: all operands up to values of the whole row and kept values.
   void AddNeeded(const HloInstruction& instruction, absl::flat_hash_set<const HloInstruction*>* needed) const {
     std::vector<const HloInstruction*> to_visit = {&instruction};
     while (!to_visit.empty()) {
@@ -80,7 +80,7 @@ class RowPlanner {
     }
   }
 
-  // How many phases compute each instruction.
+  // The number of phases that compute each instruction.
   absl::flat_hash_map<const HloInstruction*, int> CountPhases() const {
     std::vector<absl::flat_hash_set<const HloInstruction*>> needed(plan_.phases);
     for (const HloInstruction* reduce : plan_.reduces)

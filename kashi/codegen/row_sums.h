@@ -14,14 +14,14 @@ namespace kashi::internal {
 
 class RowSums {
  public:
-  // reduce: one array, a ReorderableCombiner. widths: of the loops that add.
+  // reduce: one array, a ReorderableCombiner. widths: those of the loops that add.
   RowSums(KernelBuilder& builder, const HloInstruction& reduce, absl::Span<const int> widths);
 
-  // At the beginning of a row.
+  // To be called at the beginning of a row.
   void Clear();
-  // Adds lanes of the width with this number.
+  // Adds lanes; width_number is the number of their width.
   void Add(size_t width_number, llvm::Value* values);
-  // A scalar: all lanes, and the initial value.
+  // A scalar: the sum of all lanes and the initial value.
   llvm::Value* Total(llvm::Value* initial);
 
  private:

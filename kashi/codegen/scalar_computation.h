@@ -12,7 +12,7 @@
 
 namespace kashi::internal {
 
-// The root's value, or those of its elements, for these values of the parameters. Needs IsScalarComputation
+// The value of the root, or of its elements, for these values of the parameters. Pre: IsScalarComputation
 // (kashi/passes/combiner.h).
 std::vector<llvm::Value*> EmitScalarComputation(const LaneBuilder& lanes, const HloComputation& computation,
                                                 absl::Span<llvm::Value* const> parameters);

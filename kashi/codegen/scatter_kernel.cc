@@ -72,7 +72,7 @@ class ScatterKernelEmitter {
       ElementIndex* at = elements.AddIndex(
           ElementIndex::FromCoordinates(indices.shape().dimensions(), IndexCoordinates(elements, index, k)));
       llvm::Value* start = ir_.CreateIntCast(elements.At(indices, at), ir_.getInt64Ty(), is_signed);
-      // As unsigned, a negative one is too large.
+      // As an unsigned number, a negative start is too large.
       place.is_inside = ir_.CreateAnd(place.is_inside, ir_.CreateICmpULT(start, ir_.getInt64(sizes[dimension])));
       add(start, dimension);
     }
@@ -84,7 +84,7 @@ class ScatterKernelEmitter {
     return place;
   }
 
-  // Of component k of the index of an update: the update's dimensions that number windows, and k.
+  // The coordinates of component k of the index of an update: the update's dimensions that number windows, and k.
   std::vector<Coordinate> IndexCoordinates(const FusedElements& elements, ElementIndex& index, int64_t k) {
     std::vector<Coordinate> coordinates;
     for (int64_t d = 0; d < static_cast<int64_t>(scatter_.operand(2)->shape().dimensions().size()); ++d) {

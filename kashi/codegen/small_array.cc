@@ -56,7 +56,7 @@ llvm::Value* EmitElementwise(const LaneBuilder& lanes, const HloInstruction& ins
   return FindElementEmitter(instruction)->emit({small, instruction, widened});
 }
 
-// The evaluator moves numbers instead of the elements: they tell which element goes where. Element i of operand k has
+// The evaluator moves numbers instead of the elements: they show where each element moves. Element i of operand k has
 // the number of all elements before operand k plus i.
 absl::StatusOr<Literal> MovedNumbers(const HloInstruction& movement) {
   std::vector<std::unique_ptr<HloInstruction>> constants;

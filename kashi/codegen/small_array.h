@@ -21,18 +21,18 @@ LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape);
 // Whether a dynamic-slice or dynamic-update-slice has a scalar start for each dimension, all of one type.
 bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start);
 
-// Whether EmitSmallArray can: operands and result are small arrays, and the operation is elementwise, moves elements by
-// fixed rules, or is a constant, a reduce, a dynamic slice, a dynamic update of a slice, a gather or a scatter.
+// Whether EmitSmallArray supports it: operands and result are small arrays, and the operation is elementwise, moves
+// elements by fixed rules, or is a constant, reduce, dynamic slice, dynamic update of a slice, gather or scatter.
 bool CanEmitSmallArray(const HloInstruction& instruction);
 llvm::Value* EmitSmallArray(const LaneBuilder& lanes, const HloInstruction& instruction,
                             absl::Span<llvm::Value* const> operands);
 
-// The array as memory holds it, and back. The memory is dense.
+// Converts between registers and dense memory.
 llvm::Value* LoadSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer);
 void StoreSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer);
 
-// Where the elements of a slice (of `slice_sizes`, at `starts`, cut to lie within the array) are: linear indices (i64)
-// in the array, row-major. `starts`: scalars of the type of `start_type`.
+// The linear indices (i64), row-major, in the array of a slice's elements. The slice has `slice_sizes` and `starts`,
+// clamped so that it is within the array. `starts`: scalars of the type of `start_type`.
 std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<const int64_t> array_sizes,
                                        absl::Span<const int64_t> slice_sizes, absl::Span<llvm::Value* const> starts,
                                        PrimitiveType start_type);
@@ -40,7 +40,7 @@ std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<cons
 llvm::Value* SmallElement(Ir& ir, llvm::Value* array, llvm::Value* i);
 llvm::Value* SmallFromElements(const LaneBuilder& lanes, const Shape& shape, absl::Span<llvm::Value* const> elements);
 std::vector<int64_t> SmallCoordinates(int64_t linear, absl::Span<const int64_t> sizes);
-// The elements of memory at these indices, and back.
+// Loads or stores the elements of memory at these indices.
 llvm::Value* LoadSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer,
                                absl::Span<llvm::Value* const> indices);
 void StoreSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer,

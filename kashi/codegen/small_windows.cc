@@ -104,7 +104,7 @@ class SmallWindows {
         start = EmitSliceStart(ir_, type, start, last);
       } else {
         start = ir_.CreateIntCast(start, ir_.getInt64Ty(), primitive_util::IsSignedIntegralType(type));
-        // As unsigned, a negative one is too large.
+        // As an unsigned number, a negative start is too large.
         llvm::Value* fits = last < 0 ? ir_.getFalse() : ir_.CreateICmpULE(start, ir_.getInt64(last));
         window.is_inside = ir_.CreateAnd(window.is_inside, fits);
       }

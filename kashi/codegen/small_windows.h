@@ -1,4 +1,4 @@
-// Gather and scatter of a few elements, each with code of its own. The array that is read or written is in memory, or
+// Gather and scatter of a few elements, with separate code for each. The array that is read or written is in memory, or
 // it is a small array in registers (small_array.h).
 //
 //   x = f32[1000] scatter(x, s32[1] i, f32[] u), to_apply=add          if i < 1000 (unsigned): x[i] = x[i] + u
@@ -11,23 +11,23 @@
 
 namespace kashi::internal {
 
-// An element after an update, by the computation of the scatter, on one lane. The update is a value of its own: not a
-// product that is rounded only with the sum.
+// An element after an update by the computation of the scatter, on one lane. The update is rounded by itself: a product
+// in it is not fused with the sum.
 llvm::Value* EmitCombined(const LaneBuilder& lanes, const HloInstruction& scatter, llvm::Value* before,
                           llvm::Value* update);
 
-// Whether the functions below can emit it: what they gather or scatter, and the indices, are small arrays. The array
-// that is read or written may have any size.
+// Whether the functions below can emit it: the gathered or scattered elements, and the indices, are small arrays. The
+// array that is read or written may have any size.
 bool CanEmitSmallGather(const HloInstruction& gather);
 bool CanEmitSmallScatter(const HloInstruction& scatter);
 
-// The elements that are gathered: from memory, or from an array in registers.
+// The gathered elements: from memory, or from an array in registers.
 llvm::Value* EmitGatherFromMemory(const LaneBuilder& lanes, const HloInstruction& gather, llvm::Value* memory,
                                   llvm::Value* indices);
 llvm::Value* EmitGatherFromRegisters(const LaneBuilder& lanes, const HloInstruction& gather, llvm::Value* array,
                                      llvm::Value* indices);
 
-// Updates memory, which adds blocks to the function; or gives the updated array in registers.
+// Updates memory, which adds blocks to the function; or returns the updated array in registers.
 void EmitScatterToMemory(const LaneBuilder& lanes, const HloInstruction& scatter, llvm::Value* memory,
                          llvm::Value* indices, llvm::Value* updates);
 llvm::Value* EmitScatterToRegisters(const LaneBuilder& lanes, const HloInstruction& scatter, llvm::Value* array,

@@ -69,7 +69,7 @@ bool AnyInstruction(const HloModule& module, absl::FunctionRef<bool(const HloIns
   return false;
 }
 
-// Stages are kept by those who look for errors of the engine: then passes are verified, too.
+// Users who keep stages look for errors of the engine: then passes are verified, too.
 PassContext ContextOf(const CompileOptions& options, StopFunction check_stopped) {
   return {KernelSupport(), options.numbers.excess_precision, /*verifies=*/options.keep_stages, check_stopped};
 }

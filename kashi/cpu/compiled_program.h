@@ -1,5 +1,5 @@
-// A program with machine code for its fusions and loops. Its entry is a list of thunks; if that cannot be, the
-// evaluator runs it instruction by instruction, with this machine code where there is some.
+// A program with machine code for its fusions and loops. Its entry is a list of thunks. If that is not possible, the
+// evaluator runs it instruction by instruction, with this machine code where it exists.
 #ifndef KASHI_CPU_COMPILED_PROGRAM_H_
 #define KASHI_CPU_COMPILED_PROGRAM_H_
 
@@ -27,8 +27,8 @@ struct NativeLoop;
 
 class CompiledProgram : public EngineProgram, public CompiledSteps {
  public:
-  // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each fusion that
-  // has no equal. UNIMPLEMENTED if this processor is too old; the errors of Target::ForLevel.
+  // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each distinct
+  // fusion. UNIMPLEMENTED if this processor is too old; the errors of Target::ForLevel.
   static absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const HloModule& module,
                                                                   const CompileOptions& options = {},
                                                                   absl::Span<const CompiledObject> known = {});
@@ -45,12 +45,12 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   absl::Span<const absl::Status> refusals() const override { return refusals_; }
   const CompileStages& stages() const override { return stages_; }
   absl::Span<const CompiledObject> objects() const override;
-  // How many of them an earlier compilation made.
+  // The number of objects that an earlier compilation made.
   int64_t reused_object_count() const;
   int64_t kernel_count() const { return kernel_count_; }
-  // Loops that are one native function; the loops within them are not counted.
+  // The number of loops that are one native function; the loops within them are not counted.
   int64_t native_loop_count() const { return native_loop_count_; }
-  // Loops, and the entry, that run as thunks (thunks/thunk_program.h).
+  // The number of loops, and the entry, that run as thunks (thunks/thunk_program.h).
   int64_t thunk_program_count() const { return thunk_program_count_; }
   const CompiledStep* Find(const HloInstruction& instruction) const override;
 
@@ -59,10 +59,10 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
 
   CompiledProgram() = default;
   absl::Status RunPasses(const CompileOptions& options, StopFunction check_stopped);
-  // The machine code.
+  // Emits and compiles the machine code.
   absl::Status Emit(const Target& target, const CompileOptions& options, absl::Span<const CompiledObject> known,
                     StopFunction check_stopped);
-  // The outermost loops that can be native functions.
+  // Emits the outermost loops that can be native functions.
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);
   absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);

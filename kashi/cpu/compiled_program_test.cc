@@ -83,7 +83,7 @@ void ExpectRows(absl::Span<const ElementEmitterRow> rows, PrimitiveType type, co
     const std::string name(HloOpcodeString(row.opcode));
     const bool needs_sign = row.opcode == HloOpcode::kAbs || row.opcode == HloOpcode::kSign;
     if (needs_sign && primitive_util::IsUnsignedIntegralType(type)) continue;
-    // One rounding more or less of the functions that are not exact, in the type.
+    // Allows one more or one less rounding, in the type, for functions that are not exact.
     const double ulp = type == F64 ? 1e-14 : type == F32 ? 1e-6 : type == F16 ? 1e-3 : 1e-2;
     const ErrorSpec error = row.is_expensive ? ErrorSpec(ulp, ulp) : kExact;
     if (row.opcode == HloOpcode::kCompare) {

@@ -1,4 +1,4 @@
-// What the tests of this room share.
+// Helpers of this room's tests.
 #ifndef KASHI_CPU_CPU_TESTING_H_
 #define KASHI_CPU_CPU_TESTING_H_
 
@@ -98,8 +98,8 @@ inline std::vector<Literal> RandomArguments(const HloModule& module) {
   return arguments;
 }
 
-// The compiled program gives what the evaluator gives: within `error` for real numbers, the same for all others.
-// `kernels`: how many it must have; -1: any.
+// Expects the evaluator's results from the compiled program: within `error` for real numbers, equal for all others.
+// `kernels`: the number of kernels that it must have; -1: any.
 inline void ExpectAsEvaluator(absl::string_view text, const std::vector<Literal>& arguments, ErrorSpec error,
                               int64_t kernels = -1, const CompileOptions& options = {}) {
   SCOPED_TRACE(text);
@@ -131,12 +131,12 @@ inline void ExpectAsEvaluator(absl::string_view text, ErrorSpec error = ErrorSpe
     }                                                                                                    \
   } while (false)
 
-// `x86_64_v3`, or `host`, for names of tests.
+// `x86_64_v3`, or `host`, for the names of tests.
 inline std::string NameOfTarget(absl::string_view target) {
   return target.empty() ? "host" : absl::StrReplaceAll(target, {{"-", "_"}});
 }
 
-// For each level of x86-64. Those that this processor cannot run are skipped.
+// Tests for each level of x86-64. Levels that this processor cannot run are skipped.
 class LevelTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Operations that the evaluator computes with less precision for compiled programs, as XLA:CPU does.
+// Operations that the evaluator computes for compiled programs, with less precision, as XLA:CPU does.
 #ifndef KASHI_CPU_EVALUATOR_STEPS_H_
 #define KASHI_CPU_EVALUATOR_STEPS_H_
 
@@ -15,7 +15,7 @@ class Bf16DotStep : public CompiledStep {
   absl::StatusOr<Value> Run(Operation& op) const override { return EvaluateBf16Dot(op); }
 };
 
-// An FFT in the type of its operand. Its roots of unity are made by the first run, and kept.
+// An FFT in the type of its operand. The first run makes its roots of unity, which are kept.
 class FftStep : public CompiledStep {
  public:
   absl::StatusOr<Value> Run(Operation& op) const override { return fft_.Evaluate(op); }

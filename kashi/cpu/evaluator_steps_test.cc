@@ -50,7 +50,7 @@ TEST(FftStepTest, ComputesInTheType) {
   EXPECT_NE(rounded.data<complex64>()[0], complex64(16777220));
 }
 
-// What the first run made for six rows is not for the three rows of the next.
+// The tables that the first run made for six rows do not fit the three rows of the next run.
 TEST(FftStepTest, SizesMayChangeBetweenRuns) {
   const auto module = ReadVerified(R"(
     HloModule m

@@ -1,4 +1,4 @@
-// Sums of up to 32 bits: both engines add in f64 and round once, so they give the same bits, whatever kernel adds.
+// Sums of up to 32 bits: both engines add in f64 and round once, so they give the same bits, in any kernel.
 #include <cmath>
 #include <random>
 #include <string>
@@ -59,7 +59,7 @@ TEST(ExactSumsTest, OfRowsColumnsAndAll) {
   }
 }
 
-// What follows a sum in the same kernel reads the rounded sum.
+// Users of a sum in the same kernel read the rounded sum.
 TEST(ExactSumsTest, InKernelsOfRows) {
   ExpectSameBits(R"(
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }

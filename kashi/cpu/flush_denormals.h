@@ -1,4 +1,4 @@
-// Denormal numbers: XLA's compiled code counts them as 0, the evaluator does not.
+// Denormal numbers: XLA's compiled code treats them as 0, the evaluator does not.
 #ifndef KASHI_CPU_FLUSH_DENORMALS_H_
 #define KASHI_CPU_FLUSH_DENORMALS_H_
 
@@ -6,7 +6,7 @@
 
 namespace kashi::internal {
 
-// How this thread treats denormal numbers while the object lives. Cheap if the thread treats them so already.
+// Sets how this thread treats denormal numbers while the object lives. Cheap if the setting does not change.
 class DenormalMode {
  public:
   DenormalMode(const DenormalMode&) = delete;
@@ -28,7 +28,7 @@ class DenormalMode {
   unsigned before_, now_;
 };
 
-// Denormal operands and results count as 0, if `flush`.
+// If `flush`, denormal operands and results count as 0.
 class FlushDenormals : DenormalMode {
  public:
   explicit FlushDenormals(bool flush) {
@@ -36,7 +36,7 @@ class FlushDenormals : DenormalMode {
   }
 };
 
-// Denormal numbers are numbers.
+// Denormal numbers keep their values.
 class KeepDenormals : DenormalMode {
  public:
   KeepDenormals() { Set(false); }

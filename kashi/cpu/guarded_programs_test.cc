@@ -232,7 +232,7 @@ TEST(StepCheckerTest, NamesAWrongPlan) {
   EXPECT_EQ(checker.first()->actual, "3");
 }
 
-// What depends on the run is computed once.
+// A step that depends on the run is computed only once.
 TEST(StepCheckerTest, RandomNumbersAreDrawnOnce) {
   const auto module = ReadVerified(R"(
     ENTRY e { lo = f32[] constant(0) hi = f32[] constant(1) a = f32[8] rng(lo, hi), distribution=rng_uniform

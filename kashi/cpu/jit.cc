@@ -124,7 +124,7 @@ void CompareHalvesAsFloats(llvm::Function& function) {
   }
 }
 
-// What is left for LLVM after an emitter that makes vectors in SSA form: the same address computed twice, invariants of
+// The remaining work for LLVM after an emitter of vectors in SSA form: the same address computed twice, invariants of
 // inner loops, and operations on constants.
 absl::Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, StopFunction check_stopped) {
   llvm::PassBuilder passes(&machine);

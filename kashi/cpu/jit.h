@@ -1,12 +1,12 @@
-// LLVM as the rest of the room sees it: LLVM modules in, functions in memory out.
+// The interface to LLVM for the rest of the room: takes LLVM modules, returns functions in memory.
 //
 //   KASHI_ASSIGN_OR_RETURN(JitCompiler compiler, JitCompiler::Create("name", target, options, check_stopped));
 //   for …: emit a function into compiler.module(), then
 //     KASHI_RETURN_IF_ERROR(compiler.CompileIfLarge());
 //   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<JitCode> code, std::move(compiler).Finish());
 //
-// A program becomes several modules of some functions each: so the compiler can be stopped between them, and its memory
-// is that of one. Compile time counts, because the first call waits for it. So there are few passes: code is emitted as
+// A program becomes several modules of some functions each. So the compiler can be stopped between them, and it needs
+// the memory of one. Compile time counts, because the first call waits for it. So there are few passes: code comes as
 // vectors and needs no loop vectorizer. Mathematical functions are calls of named functions of this process
 // (vector_math.h).
 #ifndef KASHI_CPU_JIT_H_
@@ -35,14 +35,14 @@ class TargetMachine;
 namespace kashi::internal {
 
 struct JitOptions {
-  // Called functions that are not in the module: name -> address. They must outlive the code. It can call no others of
-  // this process.
+  // Called functions that are not in the module: name -> address. They must outlive the code, which can call no other
+  // functions of this process.
   absl::flat_hash_map<std::string, const void*> functions;
   // Also keep LLVM IR and assembly as text.
   bool keep_text = false;
   // Also keep the object code.
   bool keep_objects = false;
-  // Object code of an earlier compilation, in the place of compiling what has the same key. It must outlive the
+  // Object code of an earlier compilation, used instead of compiling code with the same key. It must outlive the
   // compiler.
   absl::Span<const CompiledObject> known;
 };
@@ -54,7 +54,7 @@ class JitCode {
   JitCode(const JitCode&) = delete;
   JitCode& operator=(const JitCode&) = delete;
 
-  // The function of this name; INTERNAL if there is none.
+  // The function with this name; INTERNAL if there is none.
   template <typename Function>
   absl::StatusOr<Function*> Find(absl::string_view name) const {
     absl::StatusOr<void*> address = FindAddress(name);
@@ -66,7 +66,7 @@ class JitCode {
   const std::string& assembly() const { return assembly_; }
   // With JitOptions::keep_objects: of all modules.
   absl::Span<const CompiledObject> objects() const { return objects_; }
-  // How many of them were known.
+  // The number of objects that were known.
   int64_t reused_object_count() const { return reused_object_count_; }
 
  private:
@@ -85,14 +85,14 @@ class JitCode {
 // Compiles functions in the order in which they are emitted.
 class JitCompiler {
  public:
-  // check_stopped: called between functions; if it is an error, the compiler ends with it. It must outlive the
+  // check_stopped: called between functions; if it returns an error, compiling ends with it. It must outlive the
   // compiler.
   static absl::StatusOr<JitCompiler> Create(std::string name, const Target& target, JitOptions options,
                                             StopFunction check_stopped);
   JitCompiler(JitCompiler&&) noexcept;
   ~JitCompiler();
 
-  // Where to emit the next function.
+  // The module for the next function.
   CodeModule& module() { return *module_; }
   // Call it after each function, which has passed VerifyOrErase. Optimises and compiles what was emitted, once it is
   // enough to be worth a module. INTERNAL, with LLVM's message, if it calls an unknown function. Cost: some 0.3 ms a
@@ -104,9 +104,9 @@ class JitCompiler {
   JitCompiler(std::string name, const Target& target, JitOptions options, StopFunction check_stopped,
               CodeModule module);
   absl::Status CompileModule();
-  // The key of the module that was emitted, not yet optimised.
+  // The key of the emitted module before optimisation.
   Fingerprint KeyOfModule() const;
-  // The object code of this key; null: it is not known.
+  // The object code with this key; null: it is not known.
   const CompiledObject* FindKnown(const Fingerprint& key) const;
   absl::StatusOr<std::string> CompileObject();
 

@@ -109,7 +109,7 @@ ENTRY e {
                     ErrorSpec(0));
 }
 
-// As many bytes as the result, but each element is read for two of the result: not the memory of the result.
+// The operand has as many bytes as the result, but each element is read for two of the result: no shared memory.
 TEST(KernelPremisesTest, OperandsOfOtherSizesAreNotOverwritten) {
   ExpectAsEvaluator(R"(HloModule m
 ENTRY e {
@@ -132,7 +132,7 @@ ENTRY e {
                     kClose);
 }
 
-// One element of a wide type is several of a narrow one.
+// One element of the wide type is several elements of the narrow type.
 TEST(KernelPremisesTest, BitcastConvertOfOtherWidths) {
   for (const auto& [from, to, count] : {std::tuple("s64", "u32", 2), std::tuple("s32", "u16", 2),
                                         std::tuple("f32", "s16", 2), std::tuple("f64", "u8", 8)}) {

@@ -1,4 +1,4 @@
-// Runs a kernel, on as many threads as its work is worth.
+// Runs a kernel on a number of threads that suits its work.
 #ifndef KASHI_CPU_KERNEL_STEP_H_
 #define KASHI_CPU_KERNEL_STEP_H_
 
@@ -24,7 +24,7 @@ class KernelStep : public MemoryStep {
   const Kernel& kernel() const { return kernel_; }
 
  private:
-  // Memory for result i: new, or an operand's.
+  // Memory for result i: new memory, or that of an operand.
   absl::StatusOr<Value> MemoryForResult(Operation& op, int64_t i) const;
   absl::Status RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const;
   absl::Status RunOnThreads(const EvaluationRun& run, const void* const* operands, void* const* results) const;

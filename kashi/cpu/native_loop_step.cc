@@ -45,7 +45,7 @@ absl::StatusOr<Value> NativeLoopStep::Run(Operation& op) const {
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> state, TakeState(std::move(op.operands[0]), loop_.is_written, op.run));
   std::vector<void*> pointers;
   for (size_t i = 0; i < state.size(); ++i) {
-    // What is not written is only read.
+    // An array that is not written is only read.
     pointers.push_back(loop_.is_written[i] ? state[i].mutable_data() : const_cast<void*>(state[i].untyped_data()));
   }
   KASHI_RETURN_IF_ERROR(RunOnMemory(op.run, pointers.data(), pointers.data()));

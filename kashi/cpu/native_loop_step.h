@@ -15,11 +15,11 @@ class NativeLoopStep : public MemoryStep {
  public:
   NativeLoopStep(NativeLoop loop, NativeLoopFunction* function, const NumberOptions& numbers)
       : loop_(std::move(loop)), function_(function), flush_denormals_(numbers.flush_denormals) {}
-  // The loop is limited, stopped and cancelled as the evaluator's loops are.
+  // The loop is limited, stopped and cancelled like the loops of the evaluator.
   absl::StatusOr<Value> Run(Operation& op) const override;
   MemoryUse UseOfMemory() const override { return MemoryUse::State(loop_.is_written); }
   int64_t work() const override { return 0; }
-  // The results are the state, with the initial values.
+  // The results are the state, and already have the initial values.
   [[nodiscard]] absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
                                          void* const* results) const override;
   const NativeLoop& loop() const { return loop_; }

@@ -19,7 +19,7 @@ int64_t NativeLoops(absl::string_view text) {
   return program.ok() ? (*program)->native_loop_count() : -1;
 }
 
-// The loop is native (`expected` such loops), and gives what the evaluator gives.
+// Expects `expected` native loops, and the results of the evaluator.
 void ExpectNative(absl::string_view text, int64_t expected = 1, ErrorSpec error = ErrorSpec(1e-6, 1e-6)) {
   SCOPED_TRACE(text);
   EXPECT_EQ(NativeLoops(text), expected);
@@ -122,7 +122,7 @@ TEST(NativeLoopTest, UpdatesLargeArraysInPlace) {
                     30));
 }
 
-// What is written is read only as it was before, or the evaluator runs the loop.
+// A written array is read only before the write; otherwise the evaluator runs the loop.
 TEST(NativeLoopTest, ReadsMemoryInOrder) {
   // Reads the old array, in an instruction that comes after the update in the text.
   ExpectNative(Loop("f32[100]", R"(c = f32[1] constant({1})
@@ -213,7 +213,7 @@ TEST(NativeLoopTest, FindsWindowsByAllDimensionNumbers) {
   }
 }
 
-// The same in registers.
+// Scatters to arrays in registers.
 TEST(NativeLoopTest, ScattersToSmallArrays) {
   ExpectNative(Loop("f32[5]", absl::StrCat(R"(at = s32[2,1] constant({{1}, {-2}})
   wide = s32[2,1] broadcast(i), dimensions={}
@@ -226,7 +226,7 @@ TEST(NativeLoopTest, ScattersToSmallArrays) {
                                   kElements, "0, to_apply=add")));
 }
 
-// Branches may update what they get. One that reads what another instruction has written is the evaluator's.
+// Branches may update their arguments. If one reads memory that another instruction has written, the evaluator runs it.
 TEST(NativeLoopTest, BranchesUpdateLargeArraysInPlace) {
   const std::string branches = R"(HloModule m
 twice { s = (s32[], s32[100]) parameter(0)
@@ -257,7 +257,7 @@ same { s = (s32[], s32[100]) parameter(0)
                0);
 }
 
-// where(condition, x, x.at[i].set(…)): nothing goes through the whole array.
+// where(condition, x, x.at[i].set(…)): no operation runs over the whole array.
 TEST(NativeLoopTest, MasksUpdatesThatAScalarChooses) {
   ExpectNative(Loop("f32[100]",
                     absl::StrCat(R"(two = s32[] constant(2)

@@ -46,7 +46,7 @@ void BM_Deserialize(benchmark::State& state, const char* text) {
 BENCHMARK_CAPTURE(BM_Deserialize, add, kAdd);
 BENCHMARK_CAPTURE(BM_Deserialize, three_operations, kThreeOperations);
 
-// With the buffers of the results, which the caller frees.
+// Includes the buffers of the results, which the caller frees.
 void BM_ExecuteOnBuffers(benchmark::State& state) {
   const auto client = Client::Create().value();
   const auto program = client->Compile(*ParseAndReturnUnverifiedModule(kAdd).value()).value();

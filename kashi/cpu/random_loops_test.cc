@@ -43,7 +43,7 @@ class LoopOperationWriter {
   bool sorts() const { return sorts_; }
 
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
-  // Of the last ones, mostly. By value: a caller may add a name before it uses this one.
+  // Chooses mostly one of the last names. By value: a caller may add a name before it uses this one.
   std::string Choose(const std::vector<std::string>& names) {
     const int count = static_cast<int>(names.size());
     return names[Below(2) == 0 ? count - 1 : Below(count)];
@@ -131,7 +131,7 @@ class LoopOperationWriter {
                absl::StrCat("compare(", Choose(scope->indices), ", ", NewIndex(scope), "), direction=LT"));
   }
 
-  // One of two arrays, as a whole. Often one is an update of the other.
+  // Chooses one of two whole arrays. Often one is an update of the other.
   void AddChoiceOfArrays(LoopScope* scope) {
     const std::string before = Choose(scope->arrays);
     if (Below(2) == 0) AddWrite(scope);
@@ -162,7 +162,7 @@ class LoopOperationWriter {
                             Choose(scope->values), ")"));
   }
 
-  // One more than the index, by an operation that native loops do not have: the loop runs as thunks, or in the
+  // The index plus one, by an operation that native loops do not have: the loop runs as thunks, or in the
   // evaluator.
   std::string NextBySort(LoopScope* scope, const std::string& next) {
     const std::string part = Add(scope, "s32[1]", absl::StrCat("reshape(", next, ")"));
@@ -304,7 +304,7 @@ class LoopWriter {
     return name;
   }
 
-  // "condition=…, body=…" of a loop that goes on while the index is below `count`. Sometimes the arrays are read too.
+  // "condition=…, body=…" of a loop that runs while the index is below `count`. Sometimes it also reads the arrays.
   std::string WriteLoop(int count, int depth) {
     const std::string body = WriteComputation(depth, 2 + ops_.Below(7), /*is_body=*/true);
     LoopScope scope;

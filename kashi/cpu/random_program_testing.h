@@ -1,5 +1,5 @@
-// Random programs: shapes, movements, fusions, reductions, loops and branches in all combinations. Arrays of unlike
-// shapes meet: a sum or an element of one is an operand of another's kernel.
+// Random programs: shapes, movements, fusions, reductions, loops and branches in all combinations. Arrays of different
+// shapes interact: a sum or an element of one is an operand of another's kernel.
 //
 //   RandomProgram(7).Write()                          f32 only; no operation magnifies rounding, so results can be
 //                                                     compared within a small tolerance
@@ -73,7 +73,7 @@ inline std::string Repeated(ProgramText* p, const std::string& type, const Sizes
   return Name(p->Add(type, sizes, absl::StrCat("broadcast(", scalar, "), dimensions={}")));
 }
 
-// The last dimensions of some array, summed over its first ones, are those of x: "" if there is no such array.
+// An array whose last dimensions are those of x, summed over its first dimensions; "" if there is none.
 inline std::string SumLike(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   for (int i = 0; i < 8; ++i) {
@@ -92,7 +92,7 @@ inline std::string SumLike(ProgramText* p, size_t x) {
   return "";
 }
 
-// x with a scalar of another array; or with sums of another array along the dimensions that x does not have.
+// Combines x with a scalar of another array, or with sums of another array along the dimensions that x does not have.
 inline void AddOther(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   const std::string operation = BinaryOperation(p, value.type);
@@ -104,7 +104,7 @@ inline void AddOther(ProgramText* p, size_t x) {
                           p->Below(2) ? absl::StrCat(Name(x), ", ", other) : absl::StrCat(other, ", ", Name(x)), ")"));
 }
 
-// Limits as scalars, or one of them as an array.
+// A clamp with limits that are scalars, or one of which is an array.
 inline void AddClamp(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   if (IsPred(value.type)) return AddUnary(p, x);
@@ -116,7 +116,7 @@ inline void AddClamp(ProgramText* p, size_t x) {
   p->AddLike(x, absl::StrCat("clamp(", low, ", ", Name(x), ", ", high, ")"));
 }
 
-// pred[]: by a parameter; the same for all elements.
+// A pred[], from a parameter: the same for all elements.
 inline std::string Condition(ProgramText* p) {
   const std::string name = absl::StrCat("c", p->NewNumber(NameKind::kCondition));
   p->AppendToBody("  ", name, ".n = s32[] constant(", p->Below(9) - 3, ")\n  ", name, " = pred[] compare(start, ", name,
@@ -130,7 +130,7 @@ inline void AddChoice(ProgramText* p, size_t x) {
 }
 
 // ------------------------------------------------------------------------------------------------- moved elements
-// Its dimensions among new ones.
+// Broadcasts x to more dimensions.
 inline void AddBroadcast(ProgramText* p, size_t x) {
   Sizes sizes = p->values()[x].sizes, dimensions(sizes.size());
   std::iota(dimensions.begin(), dimensions.end(), 0);
@@ -151,7 +151,7 @@ inline void AddTranspose(ProgramText* p, size_t x) {
   p->Add(p->values()[x].type, sizes, absl::StrCat("transpose(", Name(x), "), dimensions=", Listed(permutation)));
 }
 
-// Splits the number of elements anew, or joins two dimensions.
+// Splits the elements into other dimensions, or joins two dimensions.
 inline void AddReshape(ProgramText* p, size_t x) {
   Sizes sizes = p->values()[x].sizes;
   if (sizes.size() > 1 && p->Below(2)) {
@@ -186,7 +186,7 @@ inline void AddReverse(ProgramText* p, size_t x) {
   p->AddLike(x, absl::StrCat("reverse(", Name(x), "), dimensions={", p->Below(p->Rank(x)), "}"));
 }
 
-// With a constant, or with a scalar of another array.
+// Pads with a constant, or with a scalar of another array.
 inline void AddPad(ProgramText* p, size_t x) {
   const std::string type = p->values()[x].type;
   std::vector<std::string> edges;
@@ -243,7 +243,7 @@ inline void AddDynamicSlice(ProgramText* p, size_t x) {
          absl::StrCat("dynamic-slice(", Name(x), Starts(p->Rank(x)), "), dynamic_slice_sizes=", Listed(sizes)));
 }
 
-// A part of x over another part of it.
+// Writes a part of x over another part of it.
 inline void AddUpdate(ProgramText* p, size_t x) {
   AddDynamicSlice(p, x);
   const size_t part = p->values().size() - 1;
@@ -252,7 +252,7 @@ inline void AddUpdate(ProgramText* p, size_t x) {
   p->AddLike(x, absl::StrCat("dynamic-update-slice(", Name(x), ", ", Name(changed), Starts(p->Rank(x)), ")"));
 }
 
-// s32[n]: numbers below, within and beyond a dimension of `size`. Returns its name.
+// s32[n]: indices below, within and beyond a dimension of `size`. Returns the name.
 inline std::string AddIndices(ProgramText* p, int64_t n, int64_t size) {
   const std::string name = absl::StrCat("i", p->NewNumber(NameKind::kIndices)), type = absl::StrCat("s32[", n, "]");
   p->AppendToBody("  ", name, ".n = ", type, " iota(), iota_dimension=0\n");
@@ -268,7 +268,7 @@ inline std::string AddIndices(ProgramText* p, int64_t n, int64_t size) {
   return name;
 }
 
-// Of single elements if the dimension is the innermost one, else of rows.
+// Gathers single elements if the dimension is the innermost one, otherwise rows.
 inline void AddGather(ProgramText* p, size_t x) {
   Sizes sizes = p->values()[x].sizes, window = sizes, offsets;
   const int64_t dimension = p->Below(p->Rank(x));
@@ -285,7 +285,7 @@ inline void AddGather(ProgramText* p, size_t x) {
                       "}, index_vector_dim=1, slice_sizes=", Listed(window)));
 }
 
-// All elements of one value into those of another.
+// Scatters all elements of one value into another one.
 inline void AddScatter(ProgramText* p, size_t x) {
   const size_t y = p->AnyValue();
   const std::string type = p->values()[x].type;
@@ -323,7 +323,7 @@ inline void AddReduce(ProgramText* p, size_t x) {
                                   ", to_apply=", p->Combination(ReductionOperation(p, type), type))));
 }
 
-// An array and something of its rows, such as their sums.
+// Combines an array with something of its rows, such as their sums.
 inline void AddNormalized(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   Sizes rows = value.sizes, kept;
@@ -360,7 +360,7 @@ inline void AddRunningSum(ProgramText* p, size_t x) {
   AddUnary(p, sum);
 }
 
-// With a part of itself, so that sizes fit.
+// A dot with a part of x itself, so that sizes fit.
 inline void AddDot(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   if (IsPred(value.type) || Count(value.sizes) > 2000) return AddUnary(p, x);
@@ -376,7 +376,7 @@ inline void AddDot(ProgramText* p, size_t x) {
 }
 
 // -------------------------------------------------------------------------------------------------- loops, branches
-// Adds a loop of up to 12 trips; `step` gives `next` from `a`, `k` (another value) and `i`.
+// Adds a loop of up to 12 trips; `step` computes `next` from `a`, `k` (another value) and `i`.
 inline void AddWhile(ProgramText* p, size_t x, size_t other, const std::string& step) {
   const std::string name = absl::StrCat("w", p->NewNumber(NameKind::kLoop)), shape = Text(p->values()[x]),
                     kept = Text(p->values()[other]);
@@ -394,7 +394,7 @@ inline void AddWhile(ProgramText* p, size_t x, size_t other, const std::string& 
   p->AddLike(x, absl::StrCat("get-tuple-element(", name, "), index=1"));
 }
 
-// All of x changes in each trip, by the sum of another array.
+// Each trip changes all of x by the sum of another array.
 inline void AddLoop(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   size_t other = p->AnyValue();
@@ -413,7 +413,7 @@ inline void AddLoop(ProgramText* p, size_t x) {
   AddWhile(p, x, other, step);
 }
 
-// A row of x changes in each trip.
+// Each trip changes a row of x.
 inline void AddLoopOverRows(ProgramText* p, size_t x) {
   const TypedValue value = p->values()[x];
   Sizes row = value.sizes;

@@ -1,4 +1,4 @@
-// The text of a random program in the making: its values, its computations, and the choices that a seed makes.
+// The text of a random program under construction: its values, its computations, and random choices by a seed.
 #ifndef KASHI_CPU_RANDOM_PROGRAM_TEXT_TESTING_H_
 #define KASHI_CPU_RANDOM_PROGRAM_TEXT_TESTING_H_
 
@@ -48,7 +48,7 @@ class ProgramText {
  public:
   ProgramText(uint32_t seed, bool mixes_types) : random_(seed), mixes_types_(mixes_types) {}
 
-  // ---- Choices.
+  // ---- Random choices.
 
   int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint32_t>(n)); }
   template <typename List>
@@ -93,7 +93,7 @@ class ProgramText {
   size_t AddLike(size_t x, absl::string_view expression) {
     return Add(std::string(values_[x].type), Sizes(values_[x].sizes), expression);
   }
-  // A computation of two scalars; its name.
+  // Adds a computation of two scalars, and returns its name.
   std::string Combination(const std::string& operation, const std::string& type) {
     const std::string name = absl::StrCat(operation, ".", type);
     if (!absl::StrContains(computations_, absl::StrCat(name, " {"))) {
@@ -104,7 +104,7 @@ class ProgramText {
     return name;
   }
   size_t AnyValue() { return static_cast<size_t>(Below(static_cast<int64_t>(values_.size()))); }
-  // Another value of this type and these sizes if there is one.
+  // Another value with this type and these sizes, if there is one.
   size_t Partner(size_t x) {
     for (int i = 0; i < 8; ++i) {
       const size_t y = AnyValue();

@@ -81,7 +81,7 @@ TEST(ScatterKernelTest, HasComponentsAndBatches) {
   }
 }
 
-// What the indices and updates are made of is computed within; what is updated stays as it was for others.
+// Indices and updates are computed within the kernel; the updated operand stays unchanged for other users.
 TEST(ScatterKernelTest, JoinsIndicesAndUpdates) {
   const std::string head = absl::Substitute(kCombiners, "f32");
   const std::string scatter = R"( update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
@@ -95,7 +95,7 @@ TEST(ScatterKernelTest, JoinsIndicesAndUpdates) {
   v = f32[90] multiply(u, u)
   s = f32[40] scatter(x, j, v),)",
                             scatter, "\n  ROOT t = (f32[40], f32[40]) tuple(s, x) }"));
-  // The updates are read from what is updated.
+  // The updates are read from the updated operand.
   ExpectKernel(absl::StrCat(head, R"(ENTRY e { y = f32[40] parameter(0)
   i = s32[40] parameter(1)
   x = f32[40] add(y, y)

@@ -1,5 +1,5 @@
-// Programs for stop_test.cc: every operation that is not elementwise, on arrays that take several looks at whether the
-// run goes on, and every kind of code of the compiled engine.
+// Programs for stop_test.cc: every operation that is not elementwise, on arrays so large that it checks several times
+// whether the run is to stop, and every kind of code of the compiled engine.
 #ifndef KASHI_CPU_STOP_PROGRAMS_TESTING_H_
 #define KASHI_CPU_STOP_PROGRAMS_TESTING_H_
 
@@ -11,7 +11,7 @@
 
 namespace kashi::internal {
 
-// What the compiled engine must make of a program.
+// The kind of code that the compiled engine must make of a program.
 enum class Code { kAny, kKernel, kNativeLoop, kThunks };
 
 struct StopProgram {
@@ -20,7 +20,7 @@ struct StopProgram {
   Code code = Code::kAny;
 };
 
-// A program by the body of its entry.
+// A program, given by the body of its entry.
 struct StopRow {
   const char* name;
   const char* body;
@@ -180,7 +180,7 @@ inline constexpr StopRow kComputations[] = {
      "custom_call_target=\"Qr\""},
 };
 
-// What the compiled engine makes code of.
+// Programs that the compiled engine makes kernels of.
 inline constexpr StopRow kKernels[] = {
     {"kernel of elements",
      "p = f32[300000] parameter(0) s = f32[300000] sine(p) "
@@ -236,7 +236,7 @@ inline constexpr StopRow kKernels[] = {
      Code::kKernel},
 };
 
-// With computations of their own.
+// Programs with computations of their own.
 inline std::vector<StopProgram> WholeStopPrograms() {
   return {
       {"native loop", R"(
@@ -295,7 +295,7 @@ inline const std::vector<StopProgram>& StopPrograms() {
   return programs;
 }
 
-// On two devices; the parameter is p.
+// Programs for two devices; the parameter is p.
 inline constexpr StopRow kCollectives[] = {
     {"all-reduce",
      "s = f32[60000] sine(p) a = f32[60000] all-reduce(s), replica_groups={}, "

@@ -1,8 +1,8 @@
 // Programs that are stopped at every moment: the result is the error, or it is exactly right.
 //
-// The n-th look at whether the run goes on says no, once: for n = 1, 2, 3, … until no look is left. So each place that
-// may end early is made to, in every kind of step, on every thread and device. A look that says no once, and yes again,
-// finds those that end early and do not say so.
+// The n-th check for a stop reports one, once: for n = 1, 2, 3, … until there is no further check. So each place that
+// may end early does so, in every kind of step, on every thread and device. Because the check reports a stop only once,
+// the test finds places that end early without an error.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -40,7 +40,7 @@ struct Stopped {
   int64_t looks;
 };
 
-// Look number n says no; 0: none.
+// Check number n reports a stop; 0: none.
 Stopped RunStoppedAt(int64_t n, const Run& run) {
   std::atomic<int64_t> looks{0};
   EvaluationOptions options;
@@ -119,7 +119,7 @@ TEST(StopTest, ProgramsHaveTheirKindOfCode) {
 
 // ---- Elementwise operations ----------------------------------------------------------------------------------------
 
-// One on arrays of the first of these types that it takes; nothing if it needs attributes, and so a program above.
+// A module on arrays of the first of these types that the opcode takes; nothing if it needs attributes (see above).
 std::unique_ptr<HloModule> ElementwiseModule(HloOpcode opcode, int64_t n) {
   for (PrimitiveType type : {F32, S32, U32, PRED, C64}) {
     const Shape array = ShapeUtil::MakeShape(type, {n});

@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// Of x, with `broadcast` in the type of x; `reduce` are the dimensions that are reduced.
+// A sum of x, with `broadcast` in the type of x; `reduce` are the dimensions that are reduced.
 std::string SumOfBroadcast(const std::string& type, const std::string& x, const std::string& broadcast,
                            const std::string& dimensions, const std::string& reduce, const std::string& result,
                            const std::string& op = "add") {

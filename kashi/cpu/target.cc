@@ -30,7 +30,7 @@ bool Has(const Processor& processor, std::initializer_list<const char*> features
   });
 }
 
-// The features of a processor that LLVM knows by name, but for x87: all have it, and LLVM does not look for it.
+// The features of a processor that LLVM knows by name, without x87: all have it, and LLVM does not look for it.
 std::vector<std::string> FeaturesOf(const char* processor) {
   llvm::SmallVector<llvm::StringRef> found;
   llvm::X86::getFeaturesForCPU(processor, found);

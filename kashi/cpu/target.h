@@ -1,6 +1,6 @@
-// Target: which processor code is made for: this one, or a level of x86-64 that it can run. So one process can make
-// code for several, and a test can run code for a weaker processor than this one. Emitters get the facts that they need
-// of it as a CodeTarget (kashi/codegen/code_target.h).
+// Target: the processor for which code is made: this one, or a level of x86-64 that it can run. So one process can make
+// code for several targets, and a test can run code for a weaker processor than this one. Emitters get the facts that
+// they need as a CodeTarget (kashi/codegen/code_target.h).
 //
 //   KASHI_ASSIGN_OR_RETURN(const Target target, Target::Host());               this processor, with all that it has
 //   KASHI_ASSIGN_OR_RETURN(const Target older, Target::ForLevel("x86-64-v3"))  a level of the x86-64 ABI
@@ -10,11 +10,11 @@
 //   x86-64-v3    AVX2, FMA, F16C   256 bits  codegen/inline_math.h, if any          AVX2
 //   x86-64-v4    AVX-512           512 bits  the same                              AVX-512F
 //
-// Code for one target gives the same bits on each processor that runs it. Code for two targets may differ as far as
-// docs/fidelity.md allows: without FMA a product that is added is rounded.
+// Code for one target gives the same bits on each processor that runs it. Code for two targets may differ as
+// docs/fidelity.md allows: without FMA, a product in a sum is rounded.
 //
-// Not part of it: the rules of numbers (NumberOptions), which hold for each target, and the number of threads, which
-// the caller of a kernel decides (kashi/codegen/kernel.h).
+// Not part of a target: the rules of numbers (NumberOptions), which are the same for all targets, and the number of
+// threads, which the caller of a kernel decides (kashi/codegen/kernel.h).
 #ifndef KASHI_CPU_TARGET_H_
 #define KASHI_CPU_TARGET_H_
 
@@ -32,26 +32,26 @@ struct Processor {
   std::string name;                             // `sapphirerapids`
   absl::btree_map<std::string, bool> features;  // `avx2`: those that LLVM looks for, and whether it has them
 
-  // This one. Asked once: in a virtual machine it takes 0.15 ms, and a program is read in less.
+  // This processor. Determined once: in a virtual machine it takes 0.15 ms, and a program is read in less.
   static const Processor& Host();
 };
 
 class Target {
  public:
-  // A processor with all that it has. UNIMPLEMENTED if it is too old: it needs SSE 4.1.
+  // A processor with all its features. UNIMPLEMENTED if it is too old: SSE 4.1 is required.
   static absl::StatusOr<Target> Of(const Processor& processor);
   static absl::StatusOr<Target> Host() { return Of(Processor::Host()); }
-  // INVALID_ARGUMENT if there is no such level, FAILED_PRECONDITION if the processor that shall run it lacks a feature.
+  // INVALID_ARGUMENT if there is no such level, FAILED_PRECONDITION if the processor that is to run it lacks a feature.
   static absl::StatusOr<Target> ForLevel(absl::string_view level, const Processor& runs_on = Processor::Host());
   // The names of all levels, the weakest first.
   static std::vector<std::string> Levels();
 
-  // LLVM's name of the processor, and the features that it has or lacks beside those of this name: `+amx-tile,-rtm`.
-  // Of a level: its name, and "".
+  // LLVM's name of the processor, and the features that differ from those of this name: `+amx-tile,-rtm`.
+  // For a level: its name, and "".
   const std::string& processor() const { return processor_; }
   const std::string& features() const { return features_; }
-  // Of the vectors that code uses: 128, 256 or 512. With all that a processor has it is 512 only where such vectors do
-  // not lower the clock: on processors that multiply bf16.
+  // The size of the vectors that code uses: 128, 256 or 512. With all features of a processor it is 512 only if such
+  // vectors do not lower the clock: on processors that multiply bf16.
   int vector_bits() const { return vector_bits_; }
   // Whether a product and a sum are one instruction.
   bool has_fma() const { return has_fma_; }

@@ -112,9 +112,9 @@ class Reals {
   llvm::Type* scalar_;
 };
 
-// SLEEF's atan2 divides by the reciprocal of an operand, which is denormal for the largest ones, and keeps the rests of
-// products, which are for small ones. Only the ratio counts, so both are scaled where both are small, or one is large:
-// then a number so small that scaling makes it denormal is none beside the other.
+// SLEEF's atan2 divides by the reciprocal of an operand, which is denormal for the largest operands, and keeps the
+// remainders of products, which are denormal for small ones. Only the ratio counts, so both are scaled if both are
+// small or one is large: a number that scaling makes denormal is then negligible beside the other.
 void ScaleForAtan2(const LaneBuilder& lanes, std::vector<llvm::Value*>* operands) {
   llvm::Type* scalar = (*operands)[0]->getType()->getScalarType();
   const Reals reals(lanes, scalar);

@@ -1,4 +1,4 @@
-// Mathematical functions on the vectors of x86-64: those of inline_math.h, and for the others SLEEF's, within 1 ulp.
+// Mathematical functions on the vectors of x86-64: those of inline_math.h, otherwise those of SLEEF, within 1 ulp.
 #ifndef KASHI_CPU_VECTOR_MATH_H_
 #define KASHI_CPU_VECTOR_MATH_H_
 

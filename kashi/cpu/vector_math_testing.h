@@ -1,4 +1,4 @@
-// How far compiled functions of f32 are from the exact values.
+// Measures the errors of compiled functions of f32.
 #ifndef KASHI_CPU_VECTOR_MATH_TESTING_H_
 #define KASHI_CPU_VECTOR_MATH_TESTING_H_
 
@@ -24,7 +24,7 @@ struct FunctionOfF32 {
   double most_ulp;          // the largest error that is allowed
 };
 
-// On all arguments; ./dev bench cpu --benchmark_filter=AllArguments measures the largest errors.
+// For all arguments; ./dev bench cpu --benchmark_filter=AllArguments measures the largest errors.
 inline const std::vector<FunctionOfF32>& FunctionsOfF32() {
   static const auto& functions = *new std::vector<FunctionOfF32>{
       {"exponential", [](double x) { return std::exp(x); }, 1.5},
@@ -47,8 +47,8 @@ inline const std::vector<FunctionOfF32>& FunctionsOfF32() {
   return functions;
 }
 
-// In units of the last place of the nearest f32. Both too large for f32, or both NaN: 0. Only one of them, or zeros of
-// different signs: 1e9.
+// The error in units of the last place of the nearest f32. Both too large for f32, or both NaN: 0. Only one of them, or
+// zeros of different signs: 1e9.
 inline double UlpError(float actual, double exact) {
   constexpr double kWrong = 1e9;
   const float nearest = static_cast<float>(exact);
@@ -66,7 +66,7 @@ inline float FloatOfBits(uint32_t bits) {
   return x;
 }
 
-// What is left of a number where denormal numbers count as 0.
+// The number if denormal numbers count as 0.
 inline double Flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }
 
 struct WorstError {
@@ -78,7 +78,7 @@ struct WorstError {
     for (size_t i = 0; i < arguments.size(); ++i) {
       const double x = flush_denormals ? Flushed(arguments[i]) : arguments[i];
       const double exact = flush_denormals ? Flushed(function.exact(x)) : function.exact(x);
-      // A result that is the argument, not computed, may be denormal. The next operation takes it as 0.
+      // A result that is the argument, without computation, may be denormal. The next operation treats it as 0.
       const float result = flush_denormals ? static_cast<float>(Flushed(results[i])) : results[i];
       if (x != arguments[i] && result == 0 && exact == 0) continue;  // the 0 in the place of -1e-40 may have any sign
       const double error = UlpError(result, exact);

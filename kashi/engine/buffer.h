@@ -1,11 +1,11 @@
-// Buffer: an array, or a token, on a device. Its elements may be on their way: a program computes them.
+// Buffer: an array, or a token, on a device. A program may still be computing its elements.
 //
 //   auto x = client->BufferFromLiteral(LiteralUtil::CreateR1<float>({1, 2})).value();   // or BufferFromHost
 //   std::vector<std::unique_ptr<Buffer>> results = …;                      // LoadedProgram::Execute
 //   Literal y = results[0]->ToLiteral().value();                           // waits
 //
-// Elements are dense and row-major on the device, one native element each (kashi/array/types.h). Other layouts, tiled
-// ones too, and byte strides are the business of the way in and of the way out (kashi/relayout).
+// Elements are dense and row-major on the device, one native element each (kashi/array/types.h). Copies from and to the
+// host convert other layouts, also tiled ones, and byte strides (kashi/relayout).
 #ifndef KASHI_ENGINE_BUFFER_H_
 #define KASHI_ENGINE_BUFFER_H_
 
@@ -47,14 +47,14 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // With the default layout. It stays known after the buffer was deleted.
+  // The shape with the default layout. It stays known after the buffer is deleted.
   const Shape& shape() const;
   // Bytes of the elements on the device.
   int64_t size_bytes() const;
   LocalDevice& device() const { return memory_space_.device(); }
   MemorySpace& memory_space() const { return memory_space_; }
 
-  // When the elements are there, or the error of the program that should have made them.
+  // Ready when the elements are there; or the error of the program that should have made them.
   Event ready() const;
 
   // Ends the use of the buffer. Programs that already have it as an argument go on; the memory is freed after them and
@@ -62,13 +62,13 @@ class Buffer {
   void Delete();
   bool is_deleted() const;
 
-  // The elements. These functions wait; INVALID_ARGUMENT if the buffer was deleted before the call, or else the error
-  // of `ready`. CopyToHost: to any place of the same type and sizes; `target` has the bytes that the placement needs.
+  // The elements. These functions wait. INVALID_ARGUMENT if the buffer was deleted before the call, otherwise the error
+  // of `ready`. CopyToHost accepts any placement with the same type and sizes; `target` has the bytes that it needs.
   absl::StatusOr<Literal> ToLiteral() const;
   absl::Status CopyToHost(void* target, const Placement& placement) const;
   absl::StatusOr<ExternalReference> AcquireExternalReference() const;
 
-  // A buffer in this memory space, of the same client. Both share the memory, and neither is written while both live.
+  // A buffer in this memory space, of the same client. Both share the memory, and nothing writes to it while both live.
   // It need not be ready. INVALID_ARGUMENT if this one was deleted.
   absl::StatusOr<std::unique_ptr<Buffer>> CopyTo(MemorySpace& memory_space) const;
 

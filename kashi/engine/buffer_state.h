@@ -36,7 +36,7 @@ struct BufferState {
     if (elements == nullptr) return absl::InvalidArgumentError("Buffer has been deleted or donated.");
     return elements;
   }
-  // Deletes the buffer. Null: it was deleted before.
+  // Deletes the buffer, and returns its elements. Null: it was deleted before.
   std::shared_ptr<BufferElements> Take() ABSL_LOCKS_EXCLUDED(mutex) {
     const absl::MutexLock lock(&mutex);
     return std::move(elements);

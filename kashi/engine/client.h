@@ -1,4 +1,4 @@
-// Client: devices, buffers on them, and programs that run on them, each device in order and beside its caller. It has
+// Client: devices, buffers on them, and programs that run on them. Each device runs in order, and beside its caller. It
 // the types that PJRT needs (docs/spec/pjrt.md 3, 5, 6 and 11).
 //
 //   auto client = Client::Create({/*devices=*/2}).value();
@@ -7,7 +7,7 @@
 //   auto results = program->Execute({{x.get()}}).value();          // returns before the program has run
 //   Literal y = results[0].buffers[0]->ToLiteral().value();        // waits
 //
-// Programs that need no queue (a single call on the caller's memory) are Program's (program.h), which is faster.
+// For programs that need no queue (a single call on the caller's memory), Program (program.h) is faster.
 #ifndef KASHI_ENGINE_CLIENT_H_
 #define KASHI_ENGINE_CLIENT_H_
 
@@ -51,7 +51,7 @@ class Client {
  public:
   // INVALID_ARGUMENT for numbers that are out of range.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options = {});
-  // Waits for the programs that run, and for those that their callbacks start. Not from such a callback.
+  // Waits for running programs, and for those that their callbacks start. Must not be called from such a callback.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -60,9 +60,9 @@ class Client {
   // NOT_FOUND if there is none.
   absl::StatusOr<LocalDevice*> DeviceOf(int64_t id) const;
 
-  // A buffer with the elements at `data`, which lie there as the placement says. memory_space: of this client; null:
-  // the default one of device 0. `done` is called once, by any thread, when `data` is no longer read; if this
-  // function fails, at once. RESOURCE_EXHAUSTED beyond the memory limit.
+  // A buffer with the elements at `data`, which have this placement. memory_space: of this client; null:
+  // the default one of device 0. `done` is called once, by any thread, when `data` is no longer read; at once if this
+  // function fails. RESOURCE_EXHAUSTED beyond the memory limit.
   absl::StatusOr<std::unique_ptr<Buffer>> BufferFromHost(const void* data, const Placement& placement,
                                                          HostBufferSemantics semantics,
                                                          MemorySpace* memory_space = nullptr,
@@ -75,8 +75,8 @@ class Client {
   // Program::Compile and Load. Devices: null: the first ones.
   absl::StatusOr<std::unique_ptr<LoadedProgram>> Compile(const HloModule& module, const CompileOptions& options = {},
                                                          absl::Span<LocalDevice* const> devices = {});
-  // Makes a program ready for devices: one for each replica and partition of its module, [replica * partitions +
-  // partition]; none: the first ones of the client. INVALID_ARGUMENT if their number is wrong. UNIMPLEMENTED for
+  // Makes a program ready for devices, one for each replica and partition of its module: [replica * partitions +
+  // partition]; none: the first devices of the client. INVALID_ARGUMENT if their number is wrong. UNIMPLEMENTED for
   // arguments and results with dynamic sizes, and for global programs (kashi/partition makes programs of devices).
   absl::StatusOr<std::unique_ptr<LoadedProgram>> Load(std::shared_ptr<const Program> program,
                                                       absl::Span<LocalDevice* const> devices = {});
@@ -89,8 +89,8 @@ class Client {
   explicit Client(const ClientOptions& options);
 
   const std::shared_ptr<MemoryBudget> memory_;
-  // Held while a program takes its arguments, so that no two take one by donation, and while one of several devices
-  // enters their queues, so that all queues have such programs in one order.
+  // Held while a program takes its arguments, so that no two take one by donation, and while a program of several
+  // devices enters their queues, so that all queues have such programs in the same order.
   absl::Mutex launch_mutex_;
   std::vector<std::unique_ptr<LocalDevice>> devices_;
 };

@@ -1,4 +1,4 @@
-// How a module is compiled: by which engine, and by which rules of numbers.
+// Options for the compilation of a module: the engine, and the rules of numbers.
 #ifndef KASHI_ENGINE_COMPILE_OPTIONS_H_
 #define KASHI_ENGINE_COMPILE_OPTIONS_H_
 
@@ -14,7 +14,7 @@ namespace kashi {
 struct NumberOptions {
   // Denormal results become 0, and denormal operands count as 0, in compiled kernels. The evaluator keeps them.
   bool flush_denormals = true;
-  // Numbers keep bits that their type has no place for, where XLA:CPU keeps them: the result of a bf16 operation that
+  // Numbers keep bits beyond their type where XLA:CPU keeps them: the result of a bf16 operation that
   // is converted to f32 is not rounded to bf16, and a product that is added is not rounded (fused multiply-add). Sums
   // of bf16 in a reduce are f32 until they are complete.
   bool excess_precision = true;
@@ -26,18 +26,18 @@ struct CompileOptions {
   // "cpu": machine code; "evaluator": nothing is compiled; "auto": the one that is expected to be faster
   // (engine_choice.h), and the evaluator where the engine cpu cannot run the program.
   std::string engine = "auto";
-  // How often the program will run on a device: auto compares the time of all runs with the time to compile.
+  // The number of runs on a device: auto compares the time of all runs with the time to compile.
   int64_t runs = kManyRuns;
   NumberOptions numbers;
-  // The processors that the machine code is for: a level of the x86-64 ABI, such as "x86-64-v3" (kashi/cpu/target.h
-  // lists them), for all that have its instructions; "": this processor, with all of its own. The evaluator has none.
+  // The target processors of the machine code: a level of the x86-64 ABI, such as "x86-64-v3" (kashi/cpu/target.h
+  // lists them), for all that have its instructions; "": this processor, with all its features. The evaluator has none.
   std::string target;
   // Compiling ends with DEADLINE_EXCEEDED soon after the deadline and with CANCELLED soon after it is cancelled: within
-  // the time that a few kernels take. max_work is the limit of a run: auto compiles no program that is beyond it.
+  // the time that a few kernels take. max_work is the limit of a run: auto compiles no program that exceeds it.
   WorkLimits limits;
-  // Also keep the stages as text (Program::stages). The engine cpu verifies the module after each pass then.
+  // Also keep the stages as text (Program::stages). The engine cpu then verifies the module after each pass.
   bool keep_stages = false;
-  // Also keep what Program::Serialize needs: the module as text, and object code.
+  // Also keep the data for Program::Serialize: the module as text, and object code.
   bool keep_code = false;
 };
 

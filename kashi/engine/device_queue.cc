@@ -55,7 +55,7 @@ void DeviceQueue::Work() {
       is_busy_ = true;
     }
     task();
-    task = nullptr;  // what it holds is freed before the queue looks idle
+    task = nullptr;  // its contents are freed before the queue looks idle
     const absl::MutexLock lock(&mutex_);
     is_busy_ = false;
   }

@@ -23,9 +23,9 @@ class DeviceQueue {
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
 
-  // Runs the task after all that were given before.
+  // Runs the task after all earlier ones.
   void Push(Task task) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Runs the task now, on this thread, if nothing is before it. Otherwise returns false, and the task has not run.
+  // Runs the task now, on this thread, if no other is before it. Otherwise returns false without running the task.
   bool TryRun(absl::FunctionRef<void()> task) ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits until the queue is empty and no task runs. Returns whether it waited. Dies on the thread of the queue.
   bool Drain() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -31,7 +31,7 @@ class EvaluationRun;
 // The text of a stage of the compilation, and its name, which is a file name.
 using CompileStages = std::vector<std::pair<std::string, std::string>>;
 
-// Object code of a part of a program. The key is a hash of all that it was made of: the code before LLVM, the
+// Object code of a part of a program. The key is a hash of all inputs: the code before LLVM, the
 // target and its features, the version of the compiler.
 struct CompiledObject {
   Fingerprint key;
@@ -45,16 +45,16 @@ class EngineProgram {
   // The module that runs: the one that was compiled, or a copy after the passes of the engine.
   virtual const HloModule& module() const = 0;
   // Runs the entry; takes the arguments. `run` has the device, the limits and the observers of this run, and the plans
-  // of the evaluator, which runs what the engine has no way for: EvaluationRun::Call and CallBy.
+  // of the evaluator, which runs the parts that the engine cannot run: EvaluationRun::Call and CallBy.
   virtual absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const = 0;
   // Machine code for instructions that the evaluator runs one by one (RunHooks::compiled); null: there is none.
   virtual const CompiledSteps* steps() const { return nullptr; }
-  // Execute on the caller's memory, without a value (Program::ExecuteOnMemory says which). UNIMPLEMENTED if this
-  // program has no such way: then its values are on the caller's memory. Only called if runs_on_memory.
+  // Executes on the caller's memory, without a Value (see Program::ExecuteOnMemory). UNIMPLEMENTED if this
+  // program cannot: then its values use the caller's memory. Only called if runs_on_memory.
   virtual bool runs_on_memory() const { return false; }
   virtual absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                                    EvaluationRun& run) const;
-  // Where each array is while it runs; null: that is not known before.
+  // The place of each array during a run; null: not known in advance.
   virtual const BufferAssignment* buffers() const { return nullptr; }
   // Program::refusals and Program::stages.
   virtual absl::Span<const absl::Status> refusals() const { return {}; }
@@ -67,7 +67,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual absl::string_view name() const = 0;
-  // Whether its programs run the module that they were given, so that it must outlive them and not change.
+  // Whether its programs run the given module itself, which then must outlive them and not change.
   virtual bool keeps_module() const = 0;
   // The module has passed the verifier. UNIMPLEMENTED if the engine cannot run it, or not on this processor. known:
   // object code of an earlier compilation, which is used where the key is the same; only valid during the call.
@@ -77,11 +77,11 @@ class Engine {
 
 // Always true; dies if there is an engine of this name.
 bool RegisterEngine(std::unique_ptr<Engine> engine);
-// Null: there is none of this name.
+// Null: there is no engine of this name.
 const Engine* FindEngine(absl::string_view name);
-// INVALID_ARGUMENT, with the names, if there is none; UNIMPLEMENTED, with the reason, if this build has it not.
+// INVALID_ARGUMENT, with the names, if there is none; UNIMPLEMENTED, with the reason, if this build lacks it.
 absl::StatusOr<const Engine*> EngineOfName(absl::string_view name);
-// The names of all that there are, in the order of the alphabet; also those that this build has not.
+// The names of all engines, in alphabetical order; also of those that this build lacks.
 std::vector<std::string> EngineNames();
 // "yes" with the version of LLVM, or "no" with the reason: whether Kashi was built with the engine cpu.
 absl::string_view AboutCompiledEngine();

@@ -1,4 +1,4 @@
-// Which engine pays, and which programs are short.
+// Chooses the faster engine, and recognizes short programs.
 #ifndef KASHI_ENGINE_ENGINE_CHOICE_H_
 #define KASHI_ENGINE_ENGINE_CHOICE_H_
 
@@ -12,17 +12,17 @@ namespace kashi::internal {
 
 // The engine of CompileOptions::engine "auto":
 //
-//   evaluator   for a program that it is estimated to finish before the compiler, in all its runs
-//               for one of more than 20,000 instructions whose runs are counted: its compilation would take too long
-//               for one that is beyond the limit of work, which it refuses at once
+//   evaluator   for a program that the evaluator should finish, in all its runs, before the compiler ends
+//               for a program of more than 20,000 instructions with a known number of runs: compiling takes too long
+//               for a program beyond the limit of work, which the evaluator refuses at once
 //   cpu         otherwise
 //
 // Cost: one pass over the module.
 std::string ChooseEngine(const HloModule& module, const CompileOptions& options);
 
 // Whether each run takes less than this, by the estimate of the evaluator. False for programs with loops, which may
-// have many iterations, with branches, of which one may be long, with custom calls, and with what waits for other
-// devices. Cost: one pass over the module.
+// have many iterations, with branches, one of which may be long, with custom calls, and with operations that wait for
+// other devices. Cost: one pass over the module.
 bool IsQuick(const HloModule& module, int64_t nanoseconds);
 
 }  // namespace kashi::internal

@@ -1,4 +1,4 @@
-// Event: whether something has happened, or why it never will: a buffer has its elements, a program has ended.
+// Event: tells that something has happened, or why it never will: a buffer has its elements, a program has ended.
 //
 //   EventSource source;
 //   Event event = source.event();          // copies are cheap, and mean one thing
@@ -20,15 +20,15 @@ class Event {
  public:
   using Callback = std::function<void(const absl::Status&)>;
 
-  // Has happened, without an error. Allocates nothing.
+  // An event that has happened, without an error. Allocates nothing.
   Event() = default;
   static Event Failed(absl::Status error);
 
   bool is_ready() const;
-  // Waits. OK, or the error.
+  // Waits. Returns OK, or the error.
   absl::Status Await() const;
   // Calls the function once: now, on this thread, if the event is ready; otherwise on the thread that completes it,
-  // after the functions that were given before. It may start programs; it must not wait for other events of the same
+  // after the functions of earlier calls. It may start programs; it must not wait for other events of the same
   // client, nor destroy the client.
   void OnReady(Callback callback) const;
 
@@ -40,7 +40,7 @@ class Event {
   std::shared_ptr<State> state_;  // null: ready, without an error
 };
 
-// The side that makes an event happen. Movable. If it goes away before that, the event fails with CANCELLED.
+// The side that completes an event. Movable. If it is destroyed before that, the event fails with CANCELLED.
 class EventSource {
  public:
   EventSource();

@@ -46,7 +46,7 @@ TEST(EventTest, AnAbandonedEventFails) {
   const Event of_first = first.event();
   {
     EventSource second;
-    first = std::move(second);  // what first was is abandoned with `second`
+    first = std::move(second);  // the old `first` is abandoned with `second`
   }
   first.Complete(absl::OkStatus());
   EXPECT_EQ(of_first.Await().code(), absl::StatusCode::kCancelled);

@@ -15,9 +15,9 @@ namespace kashi::internal {
 std::vector<Shape> ArgumentLeaves(const HloComputation& entry);
 std::vector<Shape> ResultLeaves(const HloComputation& entry);
 
-// One value for each parameter, made of the leaves, which are taken.
+// Makes one value for each parameter from the leaves, which it takes.
 std::vector<Value> ArgumentsOfLeaves(const HloComputation& entry, std::vector<Value> leaves);
-// The leaves of a value, which is taken.
+// The leaves of a value, which it takes.
 std::vector<Value> LeavesOf(Value value);
 
 // For each leaf of the parameters, whether input_output_alias or buffer_donor of the module names it.

@@ -28,8 +28,8 @@ using internal::RunHooks;
 using internal::RunPool;
 namespace internal {
 
-// One execution: what it reads and writes on each device. It keeps all that it needs, so that the handles of the caller
-// may go away.
+// One execution: the data that it reads and writes on each device. It keeps all that it needs, so that the caller's
+// handles may be destroyed.
 struct ProgramLaunch {
   struct Result {
     std::shared_ptr<BufferElements> elements;
@@ -173,7 +173,7 @@ void ProgramLaunch::Arrive() {
 }  // namespace internal
 namespace {
 
-// A program that the caller may wait for: some times what it takes to wake a thread.
+// A run for which the caller may wait: some times the time to wake a thread.
 constexpr int64_t kShortNs = 50'000;
 
 DeviceResults MakeResults(const std::vector<Shape>& shapes, MemorySpace& memory_space,

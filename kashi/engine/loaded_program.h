@@ -1,4 +1,4 @@
-// LoadedProgram: a program on devices of a client.
+// LoadedProgram: a program that is ready to run on devices of a client.
 #ifndef KASHI_ENGINE_LOADED_PROGRAM_H_
 #define KASHI_ENGINE_LOADED_PROGRAM_H_
 
@@ -24,12 +24,12 @@ class RunPool;
 }  // namespace internal
 
 struct ExecuteOptions {
-  // Arguments that stay the caller's, though the module donates them. INVALID_ARGUMENT for one that there is not.
+  // Arguments that stay the caller's although the module donates them. INVALID_ARGUMENT for one that does not exist.
   std::vector<int64_t> non_donatable;
-  // The program ends with CANCELLED soon after the flag is set; one that has not begun does not begin, once its
-  // arguments are there. The flag must outlive the program. Null: never.
+  // The program ends with CANCELLED soon after the flag is set. If it has not begun when its arguments are ready, it
+  // does not begin. The flag must outlive the program. Null: never.
   const std::atomic<bool>* cancelled = nullptr;
-  // Asked first for each custom call (EvaluationOptions).
+  // Called first for each custom call (EvaluationOptions).
   CustomCallHandler custom_call_handler;
 };
 
@@ -41,7 +41,7 @@ struct DeviceResults {
 // Thread-safe.
 class LoadedProgram {
  public:
-  // Programs that run go on, and use what they need.
+  // Running programs continue, and keep what they need.
   ~LoadedProgram();
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;
@@ -55,14 +55,14 @@ class LoadedProgram {
   // may reuse it (buffer_donor).
   bool IsDonated(int64_t argument) const { return is_donated_[argument]; }
 
-  // Runs it: one list of arguments for each device. Returns before the program has run, unless it is short and nothing
-  // is before it. Each device runs what it was given in order, after the arguments are ready. If one of them has an
-  // error, this program has the same.
+  // Runs the program: one list of arguments for each device. Returns before it has run, unless it is short and nothing
+  // is before it. Each device runs its programs in order, after the arguments are ready. If an argument has an
+  // error, this program has the same error.
   //
   // The call deletes donated arguments. The program reuses their memory, if nothing else holds it.
   //
-  // INVALID_ARGUMENT for a wrong number of arguments or shape, one on another device, deleted, or donated and given
-  // twice: then no argument is deleted.
+  // INVALID_ARGUMENT for a wrong number of arguments, or an argument of a wrong shape, on another device, deleted, or
+  // donated and given twice: then no argument is deleted.
   absl::StatusOr<std::vector<DeviceResults>> Execute(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
                                                      const ExecuteOptions& options = {}) const;
 

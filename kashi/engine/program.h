@@ -48,7 +48,7 @@ class RunPool;
 class Program {
  public:
   // Compiles a copy of the module, which must have passed the verifier. Cost with the engine cpu: some 5 ms, and 5 ms
-  // for each kernel that has no equal. INVALID_ARGUMENT if there is no engine or target of the name in the options;
+  // for each distinct kernel. INVALID_ARGUMENT if there is no engine or target of the name in the options;
   // UNIMPLEMENTED if that engine is not built in, needs another processor (cpu: x86-64 with SSE 4.1), or cannot run the
   // module; FAILED_PRECONDITION if this processor cannot run the target.
   static absl::StatusOr<std::unique_ptr<Program>> Compile(const HloModule& module, const CompileOptions& options = {});
@@ -62,8 +62,8 @@ class Program {
   // The program as bytes, for Deserialize: in another process, or later. FAILED_PRECONDITION unless
   // CompileOptions::keep_code was set.
   absl::StatusOr<std::string> Serialize() const;
-  // A program of such bytes, by the engine, the target and the rules of numbers that it had. Object code in them is
-  // used if it is what this version would make for the target, which may be this processor; the rest is compiled again.
+  // A program from such bytes, with its engine, target and rules of numbers. Object code in them is
+  // used if this version would make the same for the target, which may be this processor; the rest is compiled again.
   // `options`: limits, keep_stages, keep_code. INVALID_ARGUMENT for bytes that are cut or changed, FAILED_PRECONDITION
   // for those of another version, and for a target that this processor cannot run.
   //
@@ -78,14 +78,14 @@ class Program {
   const HloModule& module() const;
   // With CompileOptions::keep_stages: the name of each stage (a file name) and its text.
   const std::vector<std::pair<std::string, std::string>>& stages() const;
-  // Why parts of a program of the engine cpu have no code of their own, so that the evaluator runs them. Each is an
-  // error of that engine, and the results are right all the same.
+  // The reasons why parts of a program of the engine cpu have no code, so that the evaluator runs them. Each is an
+  // error of that engine; the results are still right.
   absl::Span<const absl::Status> refusals() const;
 
   // One literal per parameter; the result has the shape of the root. INVALID_ARGUMENT if the number of arguments or a
   // shape is wrong.
   absl::StatusOr<Literal> Execute(absl::Span<const Literal* const> arguments) const;
-  // With limits, a seed, custom calls … EvaluationOptions::excess_precision is of no effect: CompileOptions decided.
+  // With limits, a seed, custom calls … EvaluationOptions::excess_precision has no effect: CompileOptions has decided.
   absl::StatusOr<Literal> Execute(absl::Span<const Literal* const> arguments, EvaluationOptions options) const;
 
   // Values are dense and row-major, and results share memory where they can. They may outlive the program.
@@ -93,13 +93,13 @@ class Program {
   // Ends with CANCELLED soon after the flag is set. Null: never. The flag must outlive the program.
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, const std::atomic<bool>* cancelled) const;
   absl::StatusOr<Value> ExecuteValues(std::vector<Value> arguments, EvaluationOptions options) const;
-  // On a thread of its own. The program must outlive the future.
+  // Runs on its own thread. The program must outlive the future.
   std::future<absl::StatusOr<Value>> ExecuteValuesAsync(std::vector<Value> arguments) const;
 
   // One pointer for each array of the arguments and of the result, with tuples taken apart in order. Elements are dense
   // and row-major; memory of results must not overlap any other. The module must have static shapes without tokens.
-  // No checks of sizes: the caller knows the shapes. A call of a tiny compiled program takes some 0.1 µs. `cancelled`
-  // is that of ExecuteValues.
+  // Does not check sizes: the caller knows the shapes. A call of a tiny compiled program takes some 0.1 µs. `cancelled`
+  // is as in ExecuteValues.
   absl::Status ExecuteOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                                const std::atomic<bool>* cancelled = nullptr) const;
 

@@ -1,4 +1,4 @@
-// ProgramDoor: runs of a program with hooks, for the rooms above that measure, compare or distribute it.
+// ProgramDoor: runs of a program with hooks, for the rooms above, which measure, compare or distribute it.
 #ifndef KASHI_ENGINE_PROGRAM_DOOR_H_
 #define KASHI_ENGINE_PROGRAM_DOOR_H_
 
@@ -22,10 +22,10 @@ struct BufferAssignment;
 class ProgramDoor {
  public:
   // A run of the program, for any number of calls of its entry by one thread. The program must outlive it.
-  // RunHooks::compiled is set here.
+  // Sets RunHooks::compiled.
   static std::unique_ptr<EvaluationRun> NewRun(const Program& program, EvaluationOptions options, RunHooks hooks);
 
-  // EngineProgram::Execute. The result may outlive the program: it may be a constant of the module, and keeps that
+  // EngineProgram::Execute. The result may outlive the program: it may be a constant of the module, which it then keeps
   // alive.
   static absl::StatusOr<Value> Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments);
   // Program::Execute within this run.
@@ -43,7 +43,7 @@ class ProgramDoor {
                                                                std::vector<std::vector<Literal>> arguments_of_devices,
                                                                EvaluationOptions options, RunHooks hooks,
                                                                std::optional<DeviceCounts> counts = std::nullopt);
-  // The same on values, by threads of this process (RunValuesOnDevices).
+  // ExecuteOnDevices on values, by threads of this process (RunValuesOnDevices).
   static absl::StatusOr<std::vector<Value>> ExecuteValuesOnDevices(const Program& program,
                                                                    std::vector<std::vector<Value>> arguments_of_devices,
                                                                    const EvaluationOptions& options,

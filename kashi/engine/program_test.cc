@@ -60,7 +60,7 @@ TEST(ProgramTest, OnMemory) {
   EXPECT_EQ(y, std::vector<float>({2, 4, 6}));
 }
 
-// CompileOptions decides how numbers are rounded, whatever the options of a run say.
+// CompileOptions decides how numbers are rounded, for any options of a run.
 TEST(ProgramTest, PrecisionIsThatOfTheCompileOptions) {
   const auto module = Read(R"(ENTRY e { x = bf16[] parameter(0) y = bf16[] multiply(x, x)
     ROOT z = f32[] convert(y) })");

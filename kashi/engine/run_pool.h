@@ -1,4 +1,4 @@
-// RunPool: runs that no call uses, for the next calls. They have the plans of the computations, and memory.
+// RunPool: runs that no call uses at the moment, for later calls. They have the plans of the computations, and memory.
 #ifndef KASHI_ENGINE_RUN_POOL_H_
 #define KASHI_ENGINE_RUN_POOL_H_
 
@@ -17,15 +17,15 @@
 
 namespace kashi::internal {
 
-// Thread-safe. A run whose program draws random numbers is used once, so that each call begins with the seed; one that
-// failed is not used again.
+// Thread-safe. A run whose program draws random numbers is used once, so that each call begins with the seed. A run
+// that failed is not used again.
 class RunPool {
  public:
-  // memory: of all runs together; null: each has its own.
+  // memory: for all runs together; null: each run has its own.
   RunPool(const HloModule& module, EvaluationOptions options, RunHooks hooks,
           std::shared_ptr<MemoryBudget> memory = nullptr);
 
-  // Calls `use` with a run that no other thread uses, and that ends when the flag is set (null: never).
+  // Calls `use` with a run that no other thread uses. The run ends when the flag is set (null: never).
   template <typename Use>
   auto With(const std::atomic<bool>* cancelled, const Use& use) {
     std::unique_ptr<EvaluationRun> run = Take(cancelled);
@@ -35,7 +35,7 @@ class RunPool {
   }
 
  private:
-  // For another flag than those of the last calls, a run is made, and the oldest one is freed.
+  // A flag other than those of the last calls gets a new run, and the oldest run is freed.
   static constexpr size_t kMostKept = 16;
 
   void Keep(std::unique_ptr<EvaluationRun> run);

@@ -1,6 +1,6 @@
 // A program as bytes.
 //
-//   "kashi program\n" version\n    text: which version of Kashi wrote it
+//   "kashi program\n" version\n    text: the version of Kashi that wrote it
 //   engine, target, flags, module  the flags are those of NumberOptions; the module is HLO text
 //   count, then key and code       of each object
 //   16 bytes                       the fingerprint of all bytes before
@@ -30,7 +30,7 @@ struct SerializedProgram {
 };
 
 std::string WriteProgram(const SerializedProgram& program);
-// Any bytes: INVALID_ARGUMENT, or FAILED_PRECONDITION for another version. Allocates no more than the bytes have.
+// Accepts any bytes: INVALID_ARGUMENT, or FAILED_PRECONDITION for another version. Allocates no more than their size.
 absl::StatusOr<SerializedProgram> ReadProgram(absl::string_view bytes);
 // The module, verified.
 absl::StatusOr<std::unique_ptr<HloModule>> ReadModule(const SerializedProgram& program);

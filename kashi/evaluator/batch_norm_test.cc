@@ -14,7 +14,7 @@
 namespace kashi::internal {
 namespace {
 
-// x: the shape of the array; c: that of what has one number a feature.
+// x: the shape of the array; c: the shape of the vectors with one number for each feature.
 std::string Module(absl::string_view opcode, absl::string_view x, absl::string_view c, int64_t feature_index) {
   constexpr absl::string_view kTraining =
       "ENTRY e { x = $0 parameter(0) s = $1 parameter(1) o = $1 parameter(2) "

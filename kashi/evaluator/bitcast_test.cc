@@ -125,7 +125,7 @@ std::vector<bool> Bits(const Value& value, const Shape& shape) {
   return bits;
 }
 
-// Of every element its bytes.
+// The bytes of every element.
 std::vector<unsigned char> Elements(const std::vector<bool>& bits, const Shape& shape) {
   const int bytes = primitive_util::ByteWidth(shape.element_type());
   std::vector<unsigned char> elements(ShapeUtil::ElementsIn(shape) * bytes);

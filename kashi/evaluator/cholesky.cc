@@ -57,8 +57,8 @@ bool FactorBlock(Matrix<T> a) {
   return true;
 }
 
-// a22 -= a21 a21^H, where `b` is -a21^H: rows in stripes, and of each only what is left of the diagonal, and a bit
-// more.
+// a22 -= a21 a21^H, where `b` is -a21^H: rows in stripes, and of each stripe only the part left of the diagonal, and
+// a bit more.
 template <typename T>
 absl::Status UpdateLower(Matrix<const T> a21, Matrix<const T> b, Matrix<T> a22, StopFunction check_stopped) {
   constexpr int64_t kStripe = 4 * kMatrixBlock;

@@ -47,7 +47,7 @@ struct CollectiveHalves {
   CollectiveGroup group;
   std::vector<Value> gives;
   std::optional<CollectiveTask> task;  // its members are those of `group`; the members exchange arrays without one
-  std::shared_ptr<const void> kept;    // what the task refers to
+  std::shared_ptr<const void> kept;    // objects to which the task refers
   // Makes results that are equal for all members: one member does it for all, so the work is not done n times. Null:
   // each gets the arrays of all.
   std::function<absl::StatusOr<std::vector<Value>>(const Operation& op, const CollectiveGroup& group,

@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<Value>> OffsetsOf(const Operation& op, const Value& b
   return lists;
 }
 
-// Where slice n of a buffer begins, in bytes. It is moved to lie within the buffer.
+// The beginning of slice n of a buffer, in bytes. It is clamped so that the slice is within the buffer.
 absl::StatusOr<int64_t> SliceBegin(const Operation& op, const Value& buffer, absl::Span<const int64_t> offsets,
                                    int64_t n, absl::Span<const int64_t> sizes) {
   const int64_t rank = buffer.rank();

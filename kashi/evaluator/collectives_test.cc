@@ -40,7 +40,7 @@ shift { a = f32[] parameter(0)
   ROOT r = f32[] add(c, b) }
 )";
 
-// A program for 4 replicas (or what `head` says) of these instructions.
+// A program for 4 replicas (or as `head` says) of these instructions.
 std::string Program(absl::string_view instructions, absl::string_view head = ", replica_count=4") {
   return absl::Substitute("HloModule m$0\n$1\nENTRY e {\n$2\n}", head, kComputations, instructions);
 }
@@ -137,7 +137,7 @@ TEST(CollectivesTest, AllReduceOfOtherTypes) {
   // f16 is rounded after each step: 2048 + 1 is 2048 there.
   EXPECT_EQ(run("f16", "add_f16", [](int64_t d) { return LiteralUtil::CreateR0(half(d == 0 ? 2048 : 1)); }),
             "2048 | 2048 | 2048 | 2048");
-  // A plain operation goes by the type of the operand: this sum does not fit a float.
+  // A plain operation uses the type of the operand: this sum does not fit a float.
   EXPECT_EQ(run("s64", "add_f32", [](int64_t d) { return LiteralUtil::CreateR0<int64_t>((int64_t{1} << 40) + d); }),
             "4398046511110 | 4398046511110 | 4398046511110 | 4398046511110");
 }

@@ -1,4 +1,4 @@
-// A step that a compiler (kashi/cpu) puts in the place of the evaluator's function for an instruction.
+// A step that a compiler (kashi/cpu) puts in place of the evaluator's function for an instruction.
 #ifndef KASHI_EVALUATOR_COMPILED_STEP_H_
 #define KASHI_EVALUATOR_COMPILED_STEP_H_
 
@@ -25,14 +25,14 @@ class CompiledStep {
   virtual const MemoryStep* AsMemoryStep() const { return nullptr; }
 };
 
-// One that also works on memory which a BufferAssignment gives to its operands and results.
+// A step that also works on memory which a BufferAssignment gives to its operands and results.
 class MemoryStep : public CompiledStep {
  public:
   const MemoryStep* AsMemoryStep() const final { return this; }
   virtual MemoryUse UseOfMemory() const = 0;
-  // Element operations; 0 if it counts them itself.
+  // The number of element operations; 0 if it counts them itself.
   virtual int64_t work() const = 0;
-  // The arrays of all operands, and of the results. What it updates is in the memory of the result already. An error:
+  // The arrays of all operands, and of the results. An operand to update is already in the memory of the result. Error:
   // the run is stopped, and the results are not complete.
   [[nodiscard]] virtual absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
                                                  void* const* results) const = 0;
@@ -41,7 +41,7 @@ class MemoryStep : public CompiledStep {
 class CompiledSteps {
  public:
   virtual ~CompiledSteps() = default;
-  // Null: the evaluator's function evaluates it. The result lives as long as this object.
+  // The compiled step of an instruction; null: the evaluator's function runs. It lives as long as this object.
   virtual const CompiledStep* Find(const HloInstruction& instruction) const = 0;
 };
 

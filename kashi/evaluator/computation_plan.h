@@ -1,5 +1,5 @@
 // A computation that is ready to run: its instructions in order. Each has its function, the positions of its operands,
-// and a mark for the operands that it is the last to use.
+// and marks for operands whose last use it is.
 #ifndef KASHI_EVALUATOR_COMPUTATION_PLAN_H_
 #define KASHI_EVALUATOR_COMPUTATION_PLAN_H_
 
@@ -39,7 +39,7 @@ struct ComputationPlanStep {
   absl::Status refusal;
   absl::InlinedVector<Operand, 2> operands;
   std::vector<DenseShape> results;  // as in Operation; empty if sizes are only known at run time
-  // In spite of the refusal, `function` can run on a device that has such transfers (transfers.h).
+  // Despite the refusal, `function` can run on a device with such transfers (transfers.h).
   bool is_transfer = false;
   bool has_dynamic_sizes;
   int64_t work = 1;  // WorkOf (work.h), unless sizes are dynamic
@@ -49,7 +49,7 @@ struct ComputationPlanStep {
   // The value may differ from the instruction's shape: in floating-point types, or with computed sizes instead of
   // static ones. It is converted, or it is an error.
   bool may_differ_from_shape;
-  // In the place of `function`, for a result that converts take before it is rounded (excess_precision.h). Null: none.
+  // Used instead of `function` if converts take the result before it is rounded (excess_precision.h). Null: none.
   std::unique_ptr<const UnroundedStep> unrounded;
   bool takes_unrounded = false;  // a convert, or a call that hands such values on
   bool keeps_unrounded = false;  // a later step takes the value of this one unrounded, or the caller
@@ -59,7 +59,7 @@ struct ComputationPlanStep {
   Value constant;                               // made when the step first runs; nothing: not a constant
 };
 
-// How such a result is computed: in f32.
+// Computes such a result in f32.
 struct UnroundedStep {
   WideInstruction wide;
   bool has_wide_operands;
@@ -74,7 +74,7 @@ struct ComputationPlan {
   int32_t root = 0;
 };
 
-// `unrounded`: the results that are not rounded for converts; null: all are.
+// `unrounded`: the results that are not rounded for converts; null: all are rounded.
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation,
                                                     const UnroundedResults* unrounded = nullptr);
 
@@ -84,7 +84,7 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction);
 // The arrays of a result with this shape (see Operation::results).
 std::vector<DenseShape> ResultShapes(const Shape& shape);
 
-// The same with the real sizes of the result, from the real sizes of the operands. INVALID_ARGUMENT or UNIMPLEMENTED if
+// ResultShapes with the real sizes of the result, from those of the operands. INVALID_ARGUMENT or UNIMPLEMENTED if
 // they cannot be determined.
 absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
                                                             absl::Span<const Value> operands);

@@ -71,7 +71,7 @@ absl::StatusOr<Matrices> ViewAsMatrices(EvaluationRun& run, Value value, absl::S
 // Dimensions of an array of this rank that are in neither list, ascending.
 DimensionVector OtherDimensions(int rank, absl::Span<const int64_t> a, absl::Span<const int64_t> b);
 
-// Product of the sizes of these dimensions, which are dimensions of an array that exists.
+// The product of the sizes of these dimensions, which must be dimensions of an existing array.
 int64_t SizeOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimensions);
 
 }  // namespace kashi::internal

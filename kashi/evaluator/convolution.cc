@@ -221,7 +221,7 @@ struct Pieces {
   int64_t count = 0;   // for one group
 };
 
-// How often elements of an axis's window meet elements of lhs, and how many steps a meeting has on average.
+// The number of times that elements of an axis's window meet elements of lhs, and the average steps of a meeting.
 struct Density {
   double pairs = 0, steps = 0;
 };
@@ -474,7 +474,7 @@ absl::StatusOr<Value> RunAlongResult(Operation& op, const Problem& problem, Conv
   return ArrangeResult(op.run, order, std::move(out));
 }
 
-// Likewise, for windows larger than the result (kashi/kernels/backward_filter_convolution.h). Nothing if there is no
+// Runs windows that are larger than the result (kashi/kernels/backward_filter_convolution.h). Nothing if there is no
 // memory.
 absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, const BackwardFilterConvolution& backward,
                                      Value lhs, Value rhs) {

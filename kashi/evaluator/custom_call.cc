@@ -428,7 +428,7 @@ constexpr Target kTargets[] = {
     {"Eigh", EvaluateEigh},
     // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
     {"EighTpu", EvaluateEighOfQuadrants},
-    // kashi/custom_calls/custom_call_functions.h says what these take
+    // operands and results: kashi/custom_calls/custom_call_functions.h
     {"tridiagonal_solve_perturbed_ffi", Basic<SolveTridiagonalPerturbed>},
     {"cpu_csr_sparse_dense_ffi", Basic<MultiplyCsr>},
     {"cu_threefry2x32", Basic<EvaluateThreefry>},

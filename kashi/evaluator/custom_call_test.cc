@@ -33,7 +33,7 @@ Literal Evaluate(absl::string_view target, absl::string_view result, const std::
   return EvaluateText(Call(target, result, shapes), operands);
 }
 
-// x + n, whatever the call.
+// x + n, for any call.
 CustomCallHandler Adds(float n) {
   return [n](const HloInstruction&, absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
     Literal result = operands[0]->Clone();

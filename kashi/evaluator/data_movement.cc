@@ -75,8 +75,8 @@ int64_t IntegerAt(const Value& integers, int64_t i) {
       integers.element_type());
 }
 
-// Where the box of a dynamic slice begins: start_d clamped to [0, dim_d - size_d]. The starts are a scalar a dimension
-// or, in old modules, one vector.
+// The beginning of the box of a dynamic slice: start_d clamped to [0, dim_d - size_d]. The starts are one scalar per
+// dimension or, in old modules, one vector.
 //   Pre: sizes <= dims
 absl::StatusOr<DimensionVector> ClampedStarts(absl::Span<const Value> starts, absl::Span<const int64_t> dims,
                                               absl::Span<const int64_t> sizes, const HloInstruction& instruction) {
@@ -221,7 +221,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   return out;
 }
 
-// One box after the other.
+// Copies one box after the other.
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
   const int64_t dimension = op.instruction.concatenate_dimension();
@@ -250,7 +250,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConcatenate>(Operation& op) {
 
 namespace {
 
-// Padding along one dimension: element i of the operand goes to low + i * step. The elements [begin, end) are inside
+// Padding along one dimension: element i of the operand moves to low + i * step. The elements [begin, end) are inside
 // the result; the first of them is at `start`.
 //
 //   low 1, step 2, 3 elements      v 0 v 1 v 2 v v          low -1: . v 1 v 2 v     begin 1, start 1

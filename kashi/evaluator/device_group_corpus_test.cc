@@ -1,5 +1,5 @@
-// Programs that XLA partitioned for several devices, with what each device got and computed
-// (tests/data/corpus/devices.tsv): the partitioned ones, and the whole ones that they were made of.
+// Programs that XLA partitioned for several devices, with the arguments and results of each device
+// (tests/data/corpus/devices.tsv): the partitioned programs, and the whole programs before partitioning.
 #include <algorithm>
 #include <cmath>
 #include <fstream>

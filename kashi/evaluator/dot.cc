@@ -94,7 +94,7 @@ bool IsWorthPacking(const MatrixProductSizes& sizes) {
          static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
 }
 
-// How operands become words of the product's kernels.
+// The conversion of operands into words of the product's kernels.
 struct Packing {
   PackFunction lhs, rhs;
   uint32_t flipped_lhs = 0;  // bits of each word

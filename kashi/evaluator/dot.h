@@ -9,10 +9,10 @@
 
 namespace kashi::internal {
 
-// Whether this processor multiplies bf16, and the dot is one of two bf16 arrays.
+// Whether this processor multiplies bf16 and both operands of the dot are bf16 arrays.
 bool IsBf16Dot(const HloInstruction& dot);
 
-// As Evaluate<HloOpcode::kDot>, for such a dot, but denormal elements, products and sums may count as 0, and a sum of
+// Evaluate<HloOpcode::kDot> for such a dot, but denormal elements, products and sums may count as 0, and a sum of
 // two products is rounded as the instruction does (round to nearest even after each).
 absl::StatusOr<Value> EvaluateBf16Dot(Operation& op);
 

@@ -85,7 +85,7 @@ TEST(DotTest, Int8) {
   }
 }
 
-// A dot of short elements, which packs them as they are, beside the dot of what they are converted to.
+// Compares a dot of short elements, which are packed as they are, with the dot of the converted elements.
 void CheckAgainstConverted(PrimitiveType lhs, PrimitiveType rhs, const std::string& result, const Dimensions& size,
                            int orders, std::mt19937_64& random) {
   const int64_t m = size[0], k = size[1], n = size[2];
@@ -140,7 +140,7 @@ TEST(DotTest, OfTheSameArray) {
   EXPECT_EQ(result, LiteralUtil::CreateR0<int32_t>(14));
 }
 
-// lhs and rhs in text, two elements each, and what the dot of the two vectors is.
+// lhs and rhs in text, two elements each, and the dot of the two vectors.
 struct TypeCase {
   const char* lhs_type;
   const char* lhs;
@@ -193,7 +193,7 @@ TEST(DotTest, EmptyContractionIsZero) {
   EXPECT_EQ(result, (LiteralUtil::CreateR2<float>({{0, 0}, {0, 0}})));
 }
 
-// Which dimensions of the operands stand for each other, and the sizes of all.
+// The dimensions of the operands that correspond to each other, and the sizes of all.
 struct RandomDot {
   Dimensions lhs, rhs, result;
   Dimensions lhs_batch, rhs_batch, lhs_contracting, rhs_contracting;
@@ -241,7 +241,7 @@ struct RandomDot {
         ", rhs_contracting_dims=", braces(rhs_contracting), "\n}");
   }
 
-  // Every pair of elements whose indices agree goes to where its free indices say.
+  // Every pair of elements whose shared indices are equal is added at the place of its free indices.
   Literal Expected(const Literal& a, const Literal& b) const {
     Literal sums(ShapeUtil::MakeShape(F32, result));
     sums.PopulateWithValue<float>(0);
@@ -306,7 +306,7 @@ TEST(RaggedDotTest, RaggedRows) {
   EXPECT_EQ(result, (LiteralUtil::CreateR2<float>({{21}, {43}, {6500}, {0}})));
 }
 
-// The second batch has groups of its own; the last group goes beyond the rows.
+// The second batch has groups of its own; the last group extends beyond the rows.
 TEST(RaggedDotTest, RaggedRowsWithGroupsForEachBatch) {
   const Literal result = EvaluateText(R"(HloModule m
     ENTRY e {

@@ -1,7 +1,7 @@
 // The sizes of results where sizes are only known when the program runs (docs/spec/hlo-ops.md 2, set-dimension-size).
 //
-// Shape inference says the sizes of most results, given operands with the sizes that they really have. A few
-// operations name sizes themselves; they have rules of their own (dynamic_sizes.h).
+// Shape inference gives the sizes of most results, from operands with their real sizes. A few
+// operations give sizes themselves; they have rules of their own (dynamic_sizes.h).
 #include "kashi/evaluator/dynamic_sizes.h"
 
 #include <algorithm>

@@ -44,7 +44,7 @@ absl::Status AtInstruction(const HloInstruction& instruction, const absl::Status
 // `value` with the floating-point types that `shape` declares. INVALID_ARGUMENT where a static size is another.
 absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instruction, const Shape& shape,
                                  Value value) {
-  if (value.pending() != nullptr) return value;  // what ends it converts it
+  if (value.pending() != nullptr) return value;  // the instruction that ends it converts it
   if (value.is_tuple() && shape.IsTuple() && value.elements().size() == shape.tuple_shapes().size()) {
     std::vector<Value> elements;
     for (size_t i = 0; i < value.elements().size(); ++i) {

@@ -69,18 +69,18 @@ class EvaluationRun {
   absl::StatusOr<Value> Call(const HloComputation& computation, std::vector<Value> arguments);
   // Call with arguments and a result that may have unrounded numbers beside them (Value::unrounded).
   absl::StatusOr<Value> CallUnrounded(const HloComputation& computation, std::vector<Value> arguments);
-  // Call for an engine that has its own way through the computation: checks the arguments, calls the observers of
-  // calls, and lets `body`, which takes the arguments, compute the result. Not if sees_instructions.
+  // Call for an engine that runs the computation in its own way: checks the arguments, calls the observers of
+  // calls, and lets `body`, which takes the arguments, compute the result. Pre: not sees_instructions.
   absl::StatusOr<Value> CallBy(const HloComputation& computation, std::vector<Value> arguments,
                                absl::FunctionRef<absl::StatusOr<Value>(absl::Span<Value> arguments)> body);
-  // Whether each instruction must run by itself: an observer sees it, or the devices of a global program have their
-  // own ways through it.
+  // Whether each instruction must run by itself: an observer sees it, or the devices of a global program run
+  // it in their own ways.
   bool sees_instructions() const { return options_.global_devices > 1 || options_.observer; }
-  // Call for a computation that is one collective operation, which `start` begins (collective_exchange.h): the
+  // Call for a computation that is one collective operation, which `start` starts (collective_exchange.h): the
   // value may be pending.
   absl::StatusOr<Value> BeginCall(const HloComputation& computation, std::vector<Value> arguments,
                                   const HloInstruction& start);
-  // The results of its program that are not rounded for converts; null: all are. Valid as long as the run.
+  // The results of its program that are not rounded for converts; null: all are rounded. Valid as long as the run.
   const UnroundedResults* UnroundedResultsOf(const HloComputation& computation);
   // The lane function of a computation on scalars. Valid as long as the run.
   absl::StatusOr<const LaneFunction*> Lanes(const HloComputation& computation);
@@ -90,9 +90,9 @@ class EvaluationRun {
 
   // RESOURCE_EXHAUSTED if the least work of the computation exceeds the remaining work.
   absl::Status CheckAffordable(const HloComputation& computation) const;
-  // Why the run must end: it was cancelled, or its deadline has passed. Loops call this every few thousand operations,
-  // from any thread. A loop that ends early returns this error. Once there is an error, every later call has one, and
-  // Call looks a last time before it returns a result.
+  // The error with which the run must end: it was cancelled, or its deadline has passed. Loops call this every few
+  // thousand operations, from any thread. A loop that ends early returns this error. After the first error, every later
+  // call returns one, and Call checks once more before it returns a result.
   [[nodiscard]] absl::Status CheckStopped() const { return limits_.work->Check(); }
   // CheckStopped, and counts element operations of a compiled loop: RESOURCE_EXHAUSTED beyond the limit.
   [[nodiscard]] absl::Status Spend(int64_t work) const { return limits_.work->Spend(work); }
@@ -103,8 +103,8 @@ class EvaluationRun {
   // `start`: Operation::start.
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      const HloInstruction* start = nullptr);
-  // The same where the caller has memory for results: result_memory[i], if it is an array, may become result i. The
-  // result may be in other memory all the same.
+  // EvaluateStep with memory of the caller for results: result_memory[i], if it is an array, may become result i. The
+  // result may still be in other memory.
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      absl::Span<Value> result_memory);
   // The conversion of each operand at the border of a manual region. Valid as long as the run.

@@ -68,7 +68,7 @@ bool CanInline(const HloInstruction& call) {
 }
 
 UnroundedResults::UnroundedResults(absl::Span<HloComputation* const> computations) {
-  std::vector<const HloInstruction*> wanted;  // whose users want it before it is rounded
+  std::vector<const HloInstruction*> wanted;  // instructions whose users take the result before it is rounded
   absl::flat_hash_set<const HloInstruction*> inlined;
   absl::flat_hash_map<const HloComputation*, std::vector<const HloInstruction*>> calls;
   for (const HloComputation* computation : computations) {

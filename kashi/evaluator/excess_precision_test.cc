@@ -19,7 +19,7 @@
 namespace kashi::internal {
 namespace {
 
-// Of x = 256 and y = 1, whose sum is no bf16. V stands for bf16[4], W for f32[4], P for the parameters x and y.
+// Programs on x = 256 and y = 1, whose sum is no bf16. V stands for bf16[4], W for f32[4], P for the parameters x, y.
 std::string TextOf(absl::string_view text) {
   return absl::StrReplaceAll(
       text, {{"P ", "x = bf16[4] parameter(0) y = bf16[4] parameter(1) "}, {"V", "bf16[4]"}, {"W", "f32[4]"}});

@@ -11,11 +11,11 @@
 
 namespace kashi::internal {
 
-// A[m,n] = Q R by Householder reflectors H_i = I - tau_i v_i v_i^H, Q = H_1 … H_k, k = min(m, n), as LAPACK's geqrf
-// has them:
+// A[m,n] = Q R by Householder reflectors H_i = I - tau_i v_i v_i^H, Q = H_1 … H_k, k = min(m, n), in the form of
+// LAPACK's geqrf:
 //
 //   r r r       factors: R on and above the diagonal, below it v_i in column i, whose 1 on the diagonal is not written.
-//   v r r       The diagonal of R is real; its sign is the opposite of the one of the element that it replaces.
+//   v r r       The diagonal of R is real; its sign is opposite to that of the element that it replaces.
 //   v v r       taus[k]
 //   v v v
 //
@@ -43,7 +43,7 @@ struct LuResult {
 absl::StatusOr<LuResult> LuFactors(EvaluationRun& run, Value a);
 
 // A V = V diag(w) of the Hermitian matrix with A's lower (or upper) triangle, by Jacobi's rotations: orthonormal
-// columns, whose sign (or phase) is that of rotations from the identity. `values` are real. Cost: some 40 n^3.
+// columns, whose sign (or phase) results from rotations of the identity. `values` are real. Cost: some 40 n^3.
 struct EigenResult {
   Value vectors;
   Value values;

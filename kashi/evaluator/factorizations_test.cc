@@ -1,4 +1,4 @@
-// Qr, LuDecomposition, Eigh and their parts, by what they mean: programs multiply the factors out.
+// Tests Qr, LuDecomposition, Eigh and their parts by their meaning: programs multiply the factors.
 #include <algorithm>
 #include <cmath>
 #include <complex>

@@ -19,7 +19,7 @@ namespace kashi::internal {
 template <typename T>
 class FftAxes {
  public:
-  // The one that was kept for this axis, if it has this shape.
+  // The axis that was kept, if it has this shape; otherwise a new one.
   std::shared_ptr<const FftAxis<T>> FindOrMake(int64_t axis, FftNumbers numbers, int64_t length,
                                                const FftAxisShape& shape);
 
@@ -31,7 +31,7 @@ class FftAxes {
 // Whether operand and result of the FFT are arrays of F32 and C64, or of F64 and C128.
 bool IsFftOfOnePrecision(const HloInstruction& fft);
 
-// As Evaluate<HloOpcode::kFft>, for such an FFT, but F32 and C64 are computed in f32.
+// Evaluate<HloOpcode::kFft> for such an FFT, but F32 and C64 are computed in f32.
 class FftOfOnePrecision {
  public:
   absl::StatusOr<Value> Evaluate(Operation& op);

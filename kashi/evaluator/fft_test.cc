@@ -171,7 +171,7 @@ TEST(FftTest, RealAndBack) {
   }
 }
 
-// One rounding: f32 results are the nearest to the f64 ones, but for the rare number halfway.
+// Rounds once: f32 results are the nearest to the f64 ones, except for the rare number halfway.
 TEST(FftTest, RoundsOnce) {
   const std::vector<Z> x = RandomNumbers(60 * 50);
   Literal narrow = LiteralUtil::CreateFromDimensions(C64, {60, 50});

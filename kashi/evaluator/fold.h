@@ -22,7 +22,7 @@
 
 namespace kashi::internal {
 
-// One for each reduced operand. Most reductions have one; argmax has two.
+// One source for each reduced operand. Most reductions have one; argmax has two.
 using Sources = absl::InlinedVector<const char*, 2>;
 using Targets = absl::InlinedVector<char*, 2>;
 

@@ -8,7 +8,7 @@
 namespace kashi::internal {
 namespace {
 
-// Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and what it leaves out.
+// Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and cases that it omits.
 
 std::string GatherText(absl::string_view entry) {
   return EvaluateText(absl::StrCat("HloModule m\nENTRY main {\n", entry, "\n}")).ToStringOneline();

@@ -37,7 +37,7 @@ class DynamicDimensionInference;
 
 namespace internal {
 
-// Why an evaluation gave no value. It is a payload of the error.
+// The reason why an evaluation gave no value. It is a payload of the error.
 enum class EvalErrorDetail : uint32_t {
   kDynamicValueDependence = 0,  // for example on a parameter
 };

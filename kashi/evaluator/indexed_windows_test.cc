@@ -22,7 +22,7 @@ using Index = std::vector<int64_t>;
 std::string List(const Index& values) { return absl::StrCat("{", absl::StrJoin(values, ","), "}"); }
 std::string Array(const Index& dims) { return absl::StrCat("s32[", absl::StrJoin(dims, ","), "]"); }
 
-// One operand, one array of indices, one batch of windows, and how they hang together.
+// One operand, one array of indices, one batch of windows, and how they are related.
 struct CaseMaker {
   explicit CaseMaker(uint64_t seed) : random(seed) {
     // The role of every dimension of the operand in a window.

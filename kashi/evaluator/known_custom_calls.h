@@ -1,4 +1,4 @@
-// Which custom calls need no handler (docs/custom-calls.md).
+// The custom calls that need no handler (docs/custom-calls.md).
 #ifndef KASHI_EVALUATOR_KNOWN_CUSTOM_CALLS_H_
 #define KASHI_EVALUATOR_KNOWN_CUSTOM_CALLS_H_
 

@@ -37,7 +37,7 @@ TEST(LapackCallTest, Targets) {
   }
 }
 
-// f32 operands of those shapes, all ones but for the diagonal's 4.
+// f32 operands of those shapes, all ones except for 4 on the diagonal.
 absl::StatusOr<Literal> Call(absl::string_view target, absl::string_view result, absl::string_view operand,
                              absl::string_view config) {
   return TryEvaluateText(absl::Substitute(

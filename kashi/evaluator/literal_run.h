@@ -20,14 +20,14 @@
 
 namespace kashi::internal {
 
-// Runs the entry of a module on arguments, which it takes: EvaluationRun::Call of it, or what an engine has instead.
+// Runs the entry of a module on arguments, which it takes: by EvaluationRun::Call, or by the function of an engine.
 // Several threads call it, each with its own run.
 using EntryFunction = absl::FunctionRef<absl::StatusOr<Value>(std::vector<Value> arguments, EvaluationRun& run)>;
 
 // HloEvaluator::Evaluate within this run. The arguments are not copied if they are dense and row-major.
 absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
                                       EvaluationRun& run);
-// The same, where `run_entry` computes the result.
+// RunOnLiterals, but `run_entry` computes the result.
 absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
                                       EvaluationRun& run, EntryFunction run_entry);
 

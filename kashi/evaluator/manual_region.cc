@@ -18,7 +18,7 @@ bool IsCollective(const HloInstruction& instruction) {
   return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kCollective);
 }
 
-// With one replica, as here, a collective across replicas has one member.
+// Global programs have one replica, so a collective across replicas has one member.
 bool CrossesPartitions(const HloInstruction& instruction) {
   if (!IsCollective(instruction)) return false;
   const absl::StatusOr<CollectiveGroupMode> mode = GetCollectiveGroupMode(instruction);
@@ -100,7 +100,7 @@ StepPlace ManualFlow::PlaceOf(const HloInstruction& instruction) const {
 absl::Status ManualFlow::CheckResult() const {
   const HloInstruction* instruction = module_.entry_computation()->root_instruction();
   if (!on_devices_.contains(instruction)) return absl::OkStatus();
-  // Each step goes to an operand or into a called computation, so this ends.
+  // Each iteration moves to an operand or into a called computation, so this ends.
   while (!IsSource(*instruction)) {
     const auto next = absl::c_find_if(instruction->operands(),
                                       [this](const HloInstruction* operand) { return on_devices_.contains(operand); });

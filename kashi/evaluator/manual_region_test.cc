@@ -83,7 +83,7 @@ TEST(ManualRegionTest, DevicesMeetAndKnowWhoTheyAre) {
             "{1, 2, 2, 3}");
 }
 
-// The number of values is the same on all devices where the sharding says that they are copies.
+// The number of values is the same on all devices if the sharding declares copies.
 TEST(ManualRegionTest, CopiesOfOneDeviceAreTaken) {
   EXPECT_EQ(RunGlobal(Region("r = s32[2] all-reduce(i), channel_id=1, replica_groups={{0,1}}, "
                              "use_global_device_ids=true, to_apply=add",
@@ -92,7 +92,7 @@ TEST(ManualRegionTest, CopiesOfOneDeviceAreTaken) {
             "{4, 6}");
 }
 
-// A value that is equal on all devices, such as the constant here, goes into a region.
+// A value that is equal on all devices, such as the constant here, enters a region.
 TEST(ManualRegionTest, ConstantsGoIntoARegion) {
   EXPECT_EQ(RunGlobal(Region("z = s32[2] constant({10, 20})  r = s32[2] add(i, z)"), Counted(4)), "{11, 22, 13, 24}");
   EXPECT_EQ(RunGlobal(Region("r = s32[2] constant({10, 20})"), Counted(4)), "{10, 20, 10, 20}");
@@ -237,7 +237,7 @@ ENTRY main.1 {
   EXPECT_EQ(RunGlobal(text, Counted(4)), "{1, 2, 4, 5}");
 }
 
-// The outer region gets nothing from outside, and nothing but the name of its computation says that it is one.
+// The outer region gets no values from outside; only the name of its computation identifies it.
 TEST(ManualRegionTest, ShardysRegionWithoutArguments) {
   const std::string text = R"(
 HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2]>}}

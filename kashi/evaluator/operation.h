@@ -27,19 +27,19 @@ struct Operation : BasicOperation {
   EvaluationRun& run;
   // The kernel of an elementwise operation; null if there is none for these types.
   const ElementKernel* kernel = nullptr;
-  // The instruction that begins this operation, if another one ends it: a collective operation may then give a pending
-  // value (kashi/values/pending_value.h). Null: the result must be there.
+  // The instruction that starts this operation, if another one ends it: a collective operation may then give a pending
+  // value (kashi/values/pending_value.h). Null: the result must be complete.
   const HloInstruction* start = nullptr;
 
-  // An uninitialised array of this type and these sizes: MakeResult(i) where result i has both.
+  // An uninitialised array of this type and these sizes: MakeResult(i) if result i has both.
   absl::StatusOr<Value> MakeResultOf(PrimitiveType type, absl::Span<const int64_t> dimensions, int64_t i = 0) const {
     if (results[i]->element_type() == type && results[i]->dimensions() == dimensions) return MakeResult(i);
     return run.MakeArray(type, dimensions);
   }
 };
 
-// The module has passed the verifier, so these functions do not repeat its checks. They check what depends on values:
-// sizes and indices. Their cost is linear in the elements that they read and write.
+// The module has passed the verifier, so these functions do not repeat its checks. They check data that depends on
+// values: sizes and indices. Their cost is linear in the elements that they read and write.
 template <HloOpcode opcode>
 absl::StatusOr<Value> Evaluate(Operation& op);
 

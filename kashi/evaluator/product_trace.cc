@@ -83,7 +83,7 @@ int64_t PlaceInBase(const WindowDimension& window, int64_t out, int64_t in_windo
   return place < base_size ? static_cast<int64_t>(place) : -1;
 }
 
-// One position of the window's spatial dimensions at one element of the result. False: it reads outside.
+// Sets one position of the window's spatial dimensions for one element of the result. False: it reads outside.
 bool SetSpatial(const HloInstruction& convolution, Cursor* at) {
   const ConvolutionDimensionNumbers& numbers = convolution.convolution_dimension_numbers();
   for (int i = 0; i < convolution.window().dimensions_size(); ++i) {

@@ -1,4 +1,4 @@
-// The pairs of elements that a dot or a convolution multiplies. They follow from the shapes.
+// The pairs of elements that a dot or a convolution multiplies. They are determined by the shapes.
 #ifndef KASHI_EVALUATOR_PRODUCT_TRACE_H_
 #define KASHI_EVALUATOR_PRODUCT_TRACE_H_
 

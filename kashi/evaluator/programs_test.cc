@@ -31,7 +31,7 @@ std::vector<std::complex<double>> Widened(const LiteralSlice& literal) {
 
 bool IsNan(std::complex<double> x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
 
-// How many units in the last place two numbers may be apart.
+// The number of units in the last place by which two numbers may differ.
 int Ulps(absl::string_view tolerance, int significand_width) {
   if (tolerance == "exact" || tolerance == "flushed") return 0;
   if (significand_width < 20) return tolerance == "near" ? 2 : 16;

@@ -94,7 +94,7 @@ TEST(RngBitGeneratorTest, Philox) {
   EXPECT_THAT(Bits<uint8_t>("rng_philox", {5, 9}, "u8[3]"), ElementsAre(5, 10, 240, 249, 38));
 }
 
-// As the definition has it, an element at a time, from the stream of blocks that a long one-dimensional array shows.
+// Computes the definition, one element at a time, from the stream of blocks that a long one-dimensional array shows.
 TEST(RngBitGeneratorTest, ThreefrySplitsDimensions) {
   for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{6, 5},
                                                                              {5, 6},

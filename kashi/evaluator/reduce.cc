@@ -98,8 +98,8 @@ void AddToSums(double* __restrict sums, const void* x, int64_t n) {
   for (; j < n; ++j) sums[j] += static_cast<double>(numbers[j]);
 }
 
-// One array whose elements may fold in any order. Sums of floating-point numbers accumulate in f64 and are rounded when
-// they are stored; for all else accumulators are of the type of the elements.
+// Reduces one array whose elements may fold in any order. Sums of floating-point numbers accumulate in f64 and are
+// rounded when they are stored; all other accumulators have the type of the elements.
 struct Combiner {
   PrimitiveType element, accumulator;
   ElementKernel load, merge, store;
@@ -360,7 +360,7 @@ class OrderedReduce {
     return status;
   }
 
-  // Where the elements of n outputs begin.
+  // The positions at which the elements of n outputs begin.
   void FindPositions(int64_t first, int64_t n, int64_t* positions) const {
     DimensionVector index(axes_.kept.sizes.size());
     int64_t rest = first;

@@ -191,7 +191,7 @@ class CumulativeReduce : private Folding {
     return opcode.has_value() && MayRegroup(*opcode);
   }
 
-  // One number for each place of a row: a chain of sums or products, in a register.
+  // One number for each position in a row: a chain of sums or products, in a register.
   template <typename T, typename F>
   absl::Status ScanRow(const EvaluationRun& run, int64_t row, F f) {
     constexpr int64_t kStepsPerCheck = 1 << 20;

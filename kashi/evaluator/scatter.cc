@@ -44,8 +44,8 @@ absl::Status ForEachBlock(const EvaluationRun& run, const IndexedWindows& window
   return absl::OkStatus();
 }
 
-// Calls visit(first, n, operand_offset, batch_offset) for row after row of the n windows from places[first]: of all
-// that were found where that changes no element's order of updates, else window by window.
+// Calls visit(first, n, operand_offset, batch_offset) for row after row of the n windows from places[first]: for all
+// all windows together if that changes no element's order of updates, otherwise window by window.
 //
 //   windows 0 0 0      rows of both at once: what the upper row of window 1 updates, the lower one of window 0
 //           0 0 0      has not updated yet

@@ -9,7 +9,7 @@
 namespace kashi::internal {
 namespace {
 
-// Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and what it leaves out.
+// Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and cases that it omits.
 
 constexpr absl::string_view kFunctions = R"(HloModule m
 add { a = f32[] parameter(0)
@@ -104,7 +104,7 @@ TEST(ScatterTest, DoesNotWriteToWhatOthersRead) {
 }
 
 TEST(ScatterTest, AddsLongRowsOnSeveralThreadsInOrder) {
-  // Every row goes to row 0 or 1: 1e8 + 1 - 1e8 … is what the order says.
+  // Every row is added to row 0 or 1: the order determines 1e8 + 1 - 1e8 …
   const Literal result = Result(R"(
     zero = f32[] constant(0)
     zeros = f32[2,4096] broadcast(zero), dimensions={}

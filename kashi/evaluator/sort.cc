@@ -132,7 +132,7 @@ ComparisonDirection Flipped(ComparisonDirection direction) {
 bool IsBackwards(ComparisonDirection direction) {
   return direction == ComparisonDirection::kGt || direction == ComparisonDirection::kGe;
 }
-// a <= b says of equals that each is before the other: they come out backwards.
+// With a <= b, each of two equal elements is before the other: their order is reversed.
 bool TurnsEquals(ComparisonDirection direction) {
   return direction == ComparisonDirection::kLe || direction == ComparisonDirection::kGe;
 }

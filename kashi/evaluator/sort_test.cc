@@ -127,7 +127,7 @@ TEST(SortTest, TwoKeys) {
   EXPECT_EQ(out, LiteralUtil::MakeTuple({&keys, &values}));
 }
 
-// How JAX sorts floating-point numbers: zeros equal, NaNs equal and last.
+// JAX's order of floating-point numbers: zeros are equal, NaNs are equal and last.
 constexpr absl::string_view kJaxLess = R"(
     zero = f32[] constant(0)
     none = f32[] constant(nan)
@@ -154,7 +154,7 @@ TEST(SortTest, AsJaxDoes) {
   }
 }
 
-// Keys against comparator: the same order said so that no key is found (not(b <= a), and so on).
+// Keys against comparator: the same order in a form in which no key is found (not(b <= a), and so on).
 TEST(SortTest, KeysAgreeWithTheComparator) {
   std::mt19937 random(6);
   for (const char* type : {"f32", "s32", "u8", "f64", "bf16", "u64", "s4", "f8e4m3fnuz"}) {

@@ -1,5 +1,5 @@
-// Compares the compiled steps of a run with the evaluator: each step is computed once more, by the evaluator, from the
-// very operands that it had.
+// Compares the compiled steps of a run with the evaluator, which computes each step once more from the
+// same operands.
 //
 //   StepChecker checker(error_of);
 //   hooks.compiled = …, hooks.checker = &checker;
@@ -8,8 +8,8 @@
 //
 // A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. Loops
 // and conditionals of thunks are not compared, but their steps are. A step may get operands that another one has
-// overwritten, so a program on planned memory also runs once without the plan (ComparePlanned). Only the passes that
-// made the instructions are not checked.
+// overwritten, so a program on planned memory also runs once without the plan (ComparePlanned). The passes that
+// made the instructions are the only part that is not checked.
 #ifndef KASHI_EVALUATOR_STEP_CHECKER_H_
 #define KASHI_EVALUATOR_STEP_CHECKER_H_
 
@@ -36,8 +36,8 @@ class CompiledStep;
 class EvaluationRun;
 struct Operation;
 
-// A step whose result is not the evaluator's; or a root whose value on planned memory is another than the same steps
-// give with memory of their own.
+// A step whose result differs from the evaluator's; or a root whose value on planned memory differs from the value that
+// the same steps give with memory of their own.
 struct StepDifference {
   const HloInstruction* instruction;
   bool is_of_plan;
@@ -50,7 +50,7 @@ struct StepDifference {
   literal_comparison::CompareStatistics statistics = {};  // of the array
 };
 
-// Any number of runs may use it at once: those of the devices of a program.
+// Several runs may use it at once: those of the devices of a program.
 class StepChecker {
  public:
   // The largest error of a floating-point number of this type, absolute and relative. Other numbers must be equal, and

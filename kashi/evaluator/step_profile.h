@@ -7,8 +7,8 @@
 //   … run.Call(entry, arguments) …
 //   for (const StepTime& step : profile.Times()) … step.instruction, step.calls, step.own_ns …
 //
-// A profile costs two looks at the clock a step, up to 100 ns. Without a profile, a step costs one comparison with
-// null; a sequence of thunks costs one in all.
+// A profile reads the clock twice per step, which costs up to 100 ns. Without a profile, a step costs a comparison with
+// null; a whole sequence of thunks costs one.
 #ifndef KASHI_EVALUATOR_STEP_PROFILE_H_
 #define KASHI_EVALUATOR_STEP_PROFILE_H_
 
@@ -35,7 +35,7 @@ struct StepEvent {
   int64_t begin_ns, end_ns;
 };
 
-// An operation that one instruction begins and another ends (all-reduce-start), in sums over its calls.
+// An operation that one instruction starts and another ends (all-reduce-start); sums over its calls.
 struct StepOverlap {
   const HloInstruction* start;
   int64_t calls = 0;
@@ -48,7 +48,7 @@ class StepClock {
  public:
   explicit StepClock(int64_t most_events) : most_events_(most_events) {}
 
-  // No step has begun and not ended.
+  // Whether no step is in progress.
   bool is_idle() const { return open_.empty(); }
   void Begin(const HloInstruction* instruction);
   // Ends the step that began last.
@@ -61,7 +61,7 @@ class StepClock {
   const std::map<const HloInstruction*, StepOverlap>& overlaps() const { return overlaps_; }
   // In the order of their ends.
   const std::vector<StepEvent>& events() const { return events_; }
-  // Events that were not kept.
+  // The number of events that were not kept.
   int64_t lost_events() const { return lost_events_; }
 
  private:
@@ -84,7 +84,7 @@ class StepClock {
 
 class StepProfile {
  public:
-  // most_events: how many events to keep for each device, and as many again of steps with steps within them; 0: times
+  // most_events: the number of events to keep for each device, and as many again for steps with inner steps; 0: times
   // only.
   explicit StepProfile(int64_t most_events = 0) : most_events_(most_events) {}
 

@@ -8,9 +8,9 @@
 
 namespace kashi::internal {
 
-// Null for other operations. The function needs a device that can do it.
+// Null for other operations. The function needs a device that supports it.
 EvaluationFunction FindTransfer(HloOpcode opcode);
-// Whether the device can. Null: there is no device.
+// Whether the device supports the transfer. Null: there is no device.
 bool CanTransfer(const HloInstruction& transfer, const Device* device);
 
 }  // namespace kashi::internal

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 std::string Pairs(absl::string_view pairs) {
   return absl::StrCat(", frontend_attributes={_xla_send_recv_source_target_pairs=\"", pairs, "\"}");
 }
-// Begins both halves, and ends them; `r` is what has arrived.
+// Begins and ends both halves; `r` is the received value.
 std::string Transfer(absl::string_view pairs, absl::string_view channel = "channel_id=1") {
   return absl::Substitute(R"(
   p = s32[2] parameter(0)
@@ -79,7 +79,7 @@ TEST(TransfersTest, ValuesOfARouteArriveInOrder) {
   EXPECT_EQ(RunOnFour(text), "( {0, 0}, {0, 0} ) | ( {1, 10}, {-1, -10} ) | ( {0, 0}, {0, 0} ) | ( {0, 0}, {0, 0} )");
 }
 
-// Each iteration ends what the one before has begun: three times once around the ring.
+// Each iteration ends the reception that the previous one has begun: three times around the ring.
 TEST(TransfersTest, ReceptionsGoThroughLoops) {
   const std::string program = absl::Substitute(R"(HloModule m, num_partitions=4
 body { s = (s32[], s32[2], (s32[2], u32[], token[]), (s32[2], u32[], token[])) parameter(0)

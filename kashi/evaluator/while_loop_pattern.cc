@@ -28,7 +28,7 @@ std::optional<PlaceInCalls> ResolveRoot(const HloComputation& computation, Shape
   return SourceOf({{computation.root_instruction(), std::move(index)}, {}});
 }
 
-// Which element of the state (the one parameter of a condition or body) the place is; -1: it is not one.
+// The index of the state element (of the one parameter of a condition or body) at this place; -1: it is not one.
 int64_t StateElementOf(const std::optional<PlaceInCalls>& place) {
   if (!place.has_value() || place->part.instruction->opcode() != HloOpcode::kParameter) return -1;
   return place->calls.empty() && place->part.index.size() == 1 ? place->part.index[0] : -1;
@@ -82,7 +82,7 @@ std::pair<__int128, __int128> RangeOf(PrimitiveType type) {
   return {-half, half - 1};
 }
 
-// How often `i direction bound` holds for i = 0, step, 2 step, …; -1: always.
+// The number of times that `i direction bound` holds for i = 0, step, 2 step, …; -1: always.
 __int128 CountSteps(ComparisonDirection direction, __int128 bound, __int128 step) {
   switch (direction) {
     case ComparisonDirection::kLe:

@@ -1,4 +1,4 @@
-// WindowWalk: which elements of an array are in which windows (docs/spec/hlo-ops.md, 3). In each dimension, output o
+// WindowWalk: the elements of an array that are in each window (docs/spec/hlo-ops.md, 3). In each dimension, output o
 // and window offset w meet input
 //
 //   i = (o * stride + w * window_dilation - padding_low) / base_dilation      if that is whole and in range

@@ -31,9 +31,9 @@ int64_t WorkOfValues(const HloInstruction& instruction, absl::Span<const Value> 
 // iterations of a loop, and no elements in dynamic dimensions. Time: one pass over the computations that it calls.
 int64_t LeastWorkOf(const HloComputation& computation);
 
-// About how many nanoseconds the evaluator needs for a computation, on one of today's processors: 100 for an
-// instruction, 1 for an operation on an element, 1/16 for one of a dot or a convolution. A loop whose iterations are
-// not known counts as a thousand. Time: as LeastWorkOf.
+// An estimate of the nanoseconds that the evaluator needs for a computation, on one of today's processors: 100 for an
+// instruction, 1 for an operation on an element, 1/16 for one of a dot or a convolution. A loop with an unknown number
+// of iterations counts as a thousand. Time: as LeastWorkOf.
 int64_t EstimatedNanosecondsOf(const HloComputation& computation);
 
 }  // namespace kashi::internal

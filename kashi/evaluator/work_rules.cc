@@ -71,7 +71,7 @@ int64_t WorkOfProducts(const DotDimensionNumbers& numbers, const ArraySizes& arr
   return SaturatingMultiply(2, SaturatingMultiply(ElementsIn(arrays.results[0]), depth));
 }
 
-// How many elements of an array of `array_size` elements lie in a window in dimension i, at most.
+// The largest number of elements of an array of `array_size` elements that are in a window in dimension i.
 int64_t MostInWindow(const Window& window, int i, int64_t array_size) {
   return std::max<int64_t>(1, std::min(window.dimensions(i).size(), array_size));
 }

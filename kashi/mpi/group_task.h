@@ -1,5 +1,5 @@
-// GroupTask: a collective task (kashi/devices/collective_task.h) of the members of a group that are on this rank,
-// done with those on the other ranks by nonblocking calls of MPI.
+// GroupTask: a collective task (kashi/devices/collective_task.h) of the members of a group that are on this rank.
+// Nonblocking calls of MPI do it together with the members on the other ranks.
 //
 //                            how                                               result is that of threads
 //   all-reduce               MPI_Iallreduce of what the members here add up    but for the rounding of sums
@@ -12,8 +12,8 @@
 //   collective-permute       MPI_Isend, MPI_Irecv for each pair                bit for bit
 //   collective-broadcast     MPI_Ibcast                                        bit for bit
 //
-// MPI reads operands and writes results where they are, if the blocks of an array lie one after the other and each rank
-// has one member. Otherwise blocks are copied together first.
+// MPI reads operands and writes results in place if the blocks of an array are contiguous and each rank
+// has one member. Otherwise blocks are first copied together.
 #ifndef KASHI_MPI_GROUP_TASK_H_
 #define KASHI_MPI_GROUP_TASK_H_
 
@@ -38,7 +38,7 @@ namespace kashi::internal {
 
 class GroupTask final : public RankTask {
  public:
-  // `task`: that of the device which begins this one. It must outlive the last step.
+  // `task`: that of the device that starts this one. It must outlive the last step.
   GroupTask(const GroupTaskContext& context, const RankGroup& group, const CollectiveTask& task, Given given)
       : RankTask(context, group, std::move(given)), task_(task) {}
 
@@ -55,7 +55,7 @@ class GroupTask final : public RankTask {
   // Elements [begin, begin + n) of operand k of all members, reduced in the order of the members.
   struct Portion {
     int64_t k, begin, n;
-    std::vector<int64_t> pieces;  // where that of each rank begins, and the end
+    std::vector<int64_t> pieces;  // where the piece of each rank begins, and the end
     std::shared_ptr<Array> result;
     Array received;
   };
@@ -87,12 +87,12 @@ class GroupTask final : public RankTask {
   absl::Status PermutePair(int64_t source, int64_t target, Given* results);
   absl::Status Broadcast();
 
-  // Operand k of the i-th member here, with block 0 along the task's dimension first, then block 1 ….
+  // Operand k of the i-th member here, with block 0 along the task's dimension first, then block 1, and so on.
   absl::StatusOr<const char*> InBlocks(int64_t i, int64_t k);
   // Sends block_of(i, to) of the i-th member here to member `to`, for all of them. The result says where the block is
-  // that the j-th member here got from member `from`, when the call is complete.
+  // that the j-th member here received from member `from`, when the call is complete.
   absl::StatusOr<ReceivedBlock> ExchangeBlocks(int64_t block_bytes, const BlockOf& block_of);
-  // ExchangeBlocks with one member on each rank: the blocks lie one after the other, and are received in that order.
+  // ExchangeBlocks with one member on each rank: the blocks are contiguous, and are received in that order.
   absl::Status ExchangeBlocks(int64_t block_bytes, const char* blocks, char* received);
 
   const CollectiveTask& task_;

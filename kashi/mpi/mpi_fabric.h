@@ -1,7 +1,7 @@
 // MpiFabric: the devices of a program, spread over the ranks of an MPI communicator (kashi/devices/device_fabric.h).
 //
-// The devices of a rank are its threads. At a collective operation they meet first, and the last to come calls MPI for
-// all of them (group_task.h). If a rank has one device, that device calls MPI itself.
+// The devices of a rank are its threads. At a collective operation they meet first, and the last to arrive calls MPI
+// for all of them (group_task.h). If a rank has one device, that device calls MPI itself.
 #ifndef KASHI_MPI_MPI_FABRIC_H_
 #define KASHI_MPI_MPI_FABRIC_H_
 
@@ -33,7 +33,7 @@ class MpiFabric final : public DeviceFabric {
   // Every rank of the communicator calls this, with the same options.
   static absl::StatusOr<std::unique_ptr<MpiFabric>> Make(MPI_Comm communicator, const MpiOptions& options);
 
-  // Every rank calls this, too. A rank that does it early leaves: others that compare programs get an error.
+  // Every rank calls this, too. A rank that calls it early leaves: other ranks get an error when they compare programs.
   ~MpiFabric() override;
 
   MpiWorld& world() { return *world_; }

@@ -8,10 +8,10 @@
 namespace kashi {
 
 struct MpiOptions {
-  // Sums of floating-point numbers are added up in the order of the devices, as by threads: the same for any number of
-  // ranks. Otherwise each rank adds up what its devices have, and MPI the rest.
+  // Adds floating-point numbers in the order of the devices, as threads do: the sums are the same for any number of
+  // ranks. Otherwise each rank adds the numbers of its devices, and MPI adds the rest.
   bool deterministic = false;
-  // The most elements that one call of MPI moves: MPI counts them by an int. Tests take few.
+  // The most elements that one call of MPI moves, because MPI counts them by an int. Tests set a small number.
   int64_t most_count = std::numeric_limits<int>::max();
 };
 

@@ -40,8 +40,8 @@ class MpiRanks {
   // The communicator as MPI_Comm_c2f gives it (mpi4py: comm.py2f()), so that this header needs no MPI. It is copied.
   // FAILED_PRECONDITION if MPI is not initialised with MPI_THREAD_SERIALIZED or more.
   static absl::StatusOr<std::unique_ptr<MpiRanks>> Make(int communicator, const MpiOptions& options = {});
-  // Every rank destroys its object. One that does it while others begin a run leaves them: RunOnDevices and the other
-  // functions end there with UNAVAILABLE and the name of this rank. Otherwise it waits up to ten seconds for them.
+  // Every rank destroys its object. A rank that does this while others begin a run leaves them: their RunOnDevices and
+  // other functions end with UNAVAILABLE and the name of this rank. Otherwise it waits up to ten seconds for them.
   ~MpiRanks();
   MpiRanks(const MpiRanks&) = delete;
   MpiRanks& operator=(const MpiRanks&) = delete;
@@ -59,7 +59,7 @@ class MpiRanks {
 
   // RunOnDevices (device_group.h) and Program::ExecuteOnDevices on all ranks. Reads the arguments of this rank's
   // devices; only their results are set. The first error of any rank is the result on all of them; after that, these
-  // ranks run nothing more. If one has wrong arguments, so that its run does not begin, the others get its error and
+  // ranks cannot run again. If one has wrong arguments, so that its run does not begin, the others get its error and
   // its name, and can run again.
   absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                     std::vector<std::vector<Literal>> arguments_of_devices,
@@ -76,7 +76,7 @@ class MpiRanks {
   absl::Status GatherToFirst(const Shape& shape, std::vector<Literal>* results);
   // The texts of all ranks, by rank, each up to 1 MiB.
   absl::StatusOr<std::vector<std::string>> GatherTexts(const std::string& own);
-  // Whether a run has left calls of MPI that never complete: MPI_Finalize may wait for them for ever.
+  // Whether a run has left calls of MPI that never complete: MPI_Finalize may wait for them forever.
   bool has_abandoned() const;
 
  private:

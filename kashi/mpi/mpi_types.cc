@@ -72,7 +72,7 @@ MPI_Datatype SumType(PrimitiveType type) {
 ReductionOrder ReductionOrderOf(const CollectiveReduction& reduction) {
   if (!reduction.opcode.has_value()) return ReductionOrder::kOrdered;
   static constexpr HloOpcode kSums[] = {HloOpcode::kAdd, HloOpcode::kMultiply};
-  // Of floating-point numbers, the order decides between NaNs, and between 0 and -0.
+  // For floating-point numbers, the order decides between NaNs, and between 0 and -0.
   static constexpr HloOpcode kChoices[] = {HloOpcode::kMaximum, HloOpcode::kMinimum, HloOpcode::kAnd, HloOpcode::kOr,
                                            HloOpcode::kXor};
   const bool is_exact = primitive_util::IsIntegralType(reduction.type) || reduction.type == PRED;

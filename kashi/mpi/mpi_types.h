@@ -20,7 +20,7 @@
 namespace kashi::internal {
 
 // Whether MPI may combine parts in any order: 1 + 2 + 3 = 3 + 2 + 1. `kRounded`: the order changes the last digits, as
-// of sums of floating-point numbers. `kOrdered`: only the order of the members is right.
+// in sums of floating-point numbers. `kOrdered`: only the order of the members is right.
 enum class ReductionOrder { kAny, kRounded, kOrdered };
 ReductionOrder ReductionOrderOf(const CollectiveReduction& reduction);
 

@@ -1,7 +1,7 @@
 // MpiWorld: the ranks of an MPI communicator, as kashi/mpi uses them.
 //
 // All calls of MPI in this room are nonblocking, or return at once, and are made under one lock: MPI_THREAD_SERIALIZED
-// is enough. A thread that waits tests its requests again and again. So a wait can end for another reason than MPI's: a
+// is enough. A waiting thread tests its requests again and again. So a wait can also end for reasons outside of MPI: a
 // rank that has failed, or a deadline.
 #ifndef KASHI_MPI_MPI_WORLD_H_
 #define KASHI_MPI_MPI_WORLD_H_
@@ -21,14 +21,14 @@
 
 namespace kashi::internal {
 
-// OK, or what MPI says about the error of a call: "MPI_Iallreduce: MPI_ERR_TRUNCATE: message truncated".
+// OK, or MPI's message about the error of a call: "MPI_Iallreduce: MPI_ERR_TRUNCATE: message truncated".
 absl::Status MpiStatus(int code, const char* call);
 #define KASHI_RETURN_IF_MPI_ERROR(call, ...) KASHI_RETURN_IF_ERROR(MpiStatus(call(__VA_ARGS__), #call))
 
 class MpiWorld {
  public:
   // Every rank of the communicator calls this. MPI must be initialised, with MPI_THREAD_SERIALIZED or more.
-  // FAILED_PRECONDITION if it is not. `most_count`: the most elements of one call of MPI; tests take few.
+  // FAILED_PRECONDITION if it is not. `most_count`: the most elements of one call of MPI; tests set a small number.
   static absl::StatusOr<std::unique_ptr<MpiWorld>> Make(MPI_Comm comm, int64_t most_count);
   ~MpiWorld();
   MpiWorld(const MpiWorld&) = delete;
@@ -49,19 +49,19 @@ class MpiWorld {
   absl::Status Wait(std::vector<MPI_Request>* requests, const std::atomic<bool>* stop);
   // Keeps memory for as long as this process lives: abandoned requests may still write to it.
   void Keep(std::shared_ptr<const void> memory);
-  // Whether there are abandoned requests, for which no thread waits any more: MPI_Finalize might wait for them.
+  // Whether there are abandoned requests, for which no thread waits: MPI_Finalize might wait for them.
   bool has_abandoned() const { return has_abandoned_.load(); }
   void set_abandoned() { has_abandoned_.store(true); }
 
-  // The texts of all ranks, by rank. Every rank calls this. Waits as long as it takes. UNAVAILABLE, with the name of a
-  // rank, if that one calls Leave instead; then this is the result of all later calls, too.
+  // The texts of all ranks, by rank. Every rank calls this. Waits without a limit. UNAVAILABLE, with the name of a
+  // rank, if that rank calls Leave instead; then all later calls have this result, too.
   absl::StatusOr<std::vector<std::string>> GatherTexts(const std::string& own);
 
-  // Instead of GatherTexts, for a rank that calls nothing more: others do not wait for it. Returns when all have called
-  // one of the two, but after some seconds in any case.
+  // Called instead of GatherTexts by a rank that makes no more calls: others do not wait for it. Returns when all have
+  // called one of the two, but always after some seconds.
   void Leave();
 
-  // Lets others run between two tests of a wait. `tests`: how many there were.
+  // Lets others run between two tests of a wait. `tests`: the number of tests so far.
   void Pause(int64_t tests) const;
 
  private:

@@ -13,7 +13,7 @@ namespace kashi::internal {
 WaitState::Scope::Scope(WaitState* state, const HloInstruction& done, const HloInstruction& begun_at,
                         const RankParty& party, int64_t call)
     : state_(*state) {
-  // Who sees one of them sees also that the wait before has ended.
+  // A thread that sees one of them also sees that the wait before has ended.
   state_.done_.store(&done, std::memory_order_release);
   state_.begun_at_.store(&begun_at, std::memory_order_release);
   state_.party_.store(&party, std::memory_order_release);

@@ -1,5 +1,5 @@
-// Device::Begin for groups that are on several ranks: the members here meet, and the last to come begins the operation
-// for all of them (rank_operation.h). If a rank has one member, that device begins it itself.
+// Device::Begin for groups on several ranks: the members here meet, and the last one to arrive starts the operation
+// for all of them (rank_operation.h). If a rank has one member, that device starts it itself.
 #ifndef KASHI_MPI_RANK_CALL_H_
 #define KASHI_MPI_RANK_CALL_H_
 
@@ -21,8 +21,8 @@ namespace kashi::internal {
 // The place at which a device waits for other ranks. Written by its thread, read by the thread that watches the run.
 class WaitState {
  public:
-  // It waits at `done` for call number `call` of the party, which `begun_at` begins, during the life of this object. 0:
-  // the last call that the party has begun by then.
+  // During the life of this object, the device waits at `done` for call number `call` of the party, which `begun_at`
+  // starts. 0: the last call that the party has started by then.
   class Scope {
    public:
     Scope(WaitState* state, const HloInstruction& done, const HloInstruction& begun_at, const RankParty& party,
@@ -35,7 +35,7 @@ class WaitState {
     WaitState& state_;
   };
 
-  // Adds the wait that it is in, if it is in one.
+  // Adds the present wait of the device, if there is one.
   void AddTo(RankWatch::Device* device) const;
 
  private:
@@ -55,7 +55,7 @@ struct RankCallContext {
   bool checks_ways;  // devices may take different ways through the program
 };
 
-// Pre: the group has a communicator. What the context refers to must outlive the result.
+// Pre: the group has a communicator. The objects to which the context refers must outlive the result.
 absl::StatusOr<std::unique_ptr<PendingCollective>> BeginRankCall(const RankCallContext& context, const RankGroup& group,
                                                                  CollectiveCall call);
 

@@ -51,7 +51,7 @@ void Write(const Given& given, char* to) {
   }
 }
 
-// The arrays of the next member. Other ranks run the same program, so what they wrote is as it should be.
+// The arrays of the next member. Other ranks run the same program, so their data is valid.
 absl::StatusOr<std::vector<Value>> ReadMember(const std::shared_ptr<const void>& owner, const char** at) {
   std::vector<Value> values;
   int64_t left = ReadInteger(*at);

@@ -1,5 +1,5 @@
-// RankExchange: every member gets the arrays of all others, of whatever sizes. For operations whose arrays have dynamic
-// sizes, and for those that no group task does (group_task.h).
+// RankExchange: every member gets the arrays of all others, of any sizes. For operations whose arrays have dynamic
+// sizes, and for those that group tasks do not support (group_task.h).
 #ifndef KASHI_MPI_RANK_EXCHANGE_H_
 #define KASHI_MPI_RANK_EXCHANGE_H_
 

@@ -67,7 +67,7 @@ absl::Status RankGroups::Prepare(const HloModule& module, DeviceCounts counts) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (!GetHloOpcodeInfo(instruction->opcode()).Has(HloOpcodeFlags::kCollective)) continue;
       for (int64_t device = own.first; device < own.first + own.count; ++device) {
-        // The operation itself tells what is wrong with its groups, if it is ever reached.
+        // The operation itself reports errors in its groups, if it is ever reached.
         absl::StatusOr<std::vector<int64_t>> members = CollectiveGroupOf(*instruction, counts, device);
         if (members.ok() && members->size() > 1) wanted.insert(Key(counts.total(), *std::move(members)));
       }
@@ -85,7 +85,7 @@ absl::Status RankGroups::PrepareRoutes(const HloModule& module, DeviceCounts cou
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       if (!IsDeviceTransfer(*instruction)) continue;
-      // The operation itself tells what is wrong with its pairs, if it is ever reached.
+      // The operation itself reports errors in its pairs, if it is ever reached.
       const absl::StatusOr<std::vector<TransferRoute>> routes = TransferRoutes(*instruction, counts);
       if (routes.ok()) all.insert(routes->begin(), routes->end());
     }

@@ -1,7 +1,7 @@
-// Where devices are, and the groups of devices that meet at collective operations.
+// The ranks of devices, and the groups of devices that meet at collective operations.
 //
-// Devices are dealt out in order, as evenly as possible: of 8 devices on 3 ranks, 0 1 2 are on rank 0, 3 4 5 on rank 1,
-// 6 7 on rank 2.
+// Devices are distributed in order, as evenly as possible: of 8 devices on 3 ranks, 0 1 2 are on rank 0, 3 4 5 on rank
+// 1, 6 7 on rank 2.
 #ifndef KASHI_MPI_RANK_GROUP_H_
 #define KASHI_MPI_RANK_GROUP_H_
 
@@ -33,15 +33,15 @@ int64_t RankOfDevice(int64_t devices, int64_t ranks, int64_t device);
 // Devices of several ranks that meet.
 struct RankParty {
   std::vector<int64_t> members;  // devices, in the order of the operation
-  int64_t id = 0;                // the same on all ranks, and different for other parties but for chance
-  // How many operations this rank has begun with the others.
+  int64_t id = 0;                // equal on all ranks; different parties have different ids, except by chance
+  // The number of operations that this rank has started with the others.
   std::shared_ptr<std::atomic<int64_t>> calls = std::make_shared<std::atomic<int64_t>>(0);
 };
 
 // The members of a group, by rank. A rank's number here is its number in `communicator`.
 struct RankGroup : RankParty {
   std::vector<int> ranks;  // of the world, in the order of their first members
-  // [r]: the positions in `members` of those on ranks[r], ascending.
+  // [r]: the positions in `members` of the members on ranks[r], ascending.
   std::vector<std::vector<int64_t>> positions;
   std::vector<int> rank_of;               // by position: the number of its rank
   int own = 0;                            // this rank's number
@@ -57,16 +57,16 @@ struct RankGroup : RankParty {
   int64_t members_on(int64_t r) const { return static_cast<int64_t>(positions[r].size()); }
 };
 
-// A route of send and recv, of a device here with one of another rank.
+// A route of send and recv between a device here and one of another rank.
 struct RankRoute : RankParty {
   int other_rank = 0;
   int tag = 0;  // of its messages: no other route has it
 };
 
-// The group as rank `rank` of `ranks` has it, without a communicator.
+// The group from the view of rank `rank` of `ranks`, without a communicator.
 RankGroup MakeRankGroup(std::vector<int64_t> members, int64_t devices, int64_t ranks, int64_t rank);
 
-// The groups that devices of this rank are in. Each has a communicator of its own, made once: two groups on the same
+// The groups of the devices of this rank. Each has its own communicator, made once: two groups on the same
 // ranks may be at different operations at the same time.
 class RankGroups {
  public:
@@ -77,7 +77,7 @@ class RankGroups {
 
   // Makes the groups of all collective operations of a module. All ranks call this, with the same module.
   absl::Status Prepare(const HloModule& module, DeviceCounts counts);
-  // Pre: these members have been prepared; one is here. Null otherwise.
+  // The group with these members, which must have been prepared; one is here. Null otherwise.
   const RankGroup* Find(int64_t devices, absl::Span<const int64_t> members) const;
   // Null: both devices are here.
   const RankRoute* FindRoute(const TransferRoute& route) const;

@@ -36,7 +36,7 @@ class RankMail {
   std::list<Sent> sent_;  // that MPI may still read
 };
 
-// Whole numbers and texts in one text.
+// Writes integers and texts into one text.
 class MessageWriter {
  public:
   MessageWriter& Add(int64_t number);
@@ -46,7 +46,7 @@ class MessageWriter {
  private:
   std::string text_;
 };
-// Reads what the writer wrote; zeros and empty texts after its end.
+// Reads the output of the writer; zeros and empty texts after its end.
 class MessageReader {
  public:
   explicit MessageReader(const std::string& text) : text_(text) {}
@@ -59,7 +59,7 @@ class MessageReader {
   size_t at_ = 0;
 };
 
-// An error with its code and the limit that it is about.
+// Adds an error with its code and its limit.
 void AddStatus(const absl::Status& status, MessageWriter* writer);
 absl::Status ReadStatus(MessageReader* reader);
 

@@ -1,14 +1,14 @@
-// RankOperation: a collective operation that this rank has begun with others, and the steps that end it.
+// RankOperation: a collective operation that this rank has started with others, and the steps that end it.
 //
-// MPI wants the calls on a communicator in one order on all ranks. Devices begin the operations of a group in one order
-// (Device::Begin). Most operations make all of their calls at once. One that makes more later keeps those behind it
-// waiting for their turn, in the queue of its group:
+// MPI requires one order of the calls on a communicator on all ranks. Devices start the operations of a group in one
+// order (Device::Begin). Most operations make all of their calls at once. An operation that makes more calls later
+// keeps those behind it waiting for their turn, in the queue of its group:
 //
 //   queue   all-reduce, deterministic   all-gather        what it has to do
 //           first call is under way     waits             when it is complete: reduce, call again
 //           second call is under way    is under way
 //
-// Waiting threads advance them, and so does a thread of the run (RankProgress) while all devices compute.
+// Waiting threads advance the operations, and so does a thread of the run (RankProgress) while all devices compute.
 #ifndef KASHI_MPI_RANK_OPERATION_H_
 #define KASHI_MPI_RANK_OPERATION_H_
 
@@ -38,11 +38,11 @@ class RankOperation;
 // The queue of one communicator.
 struct RankQueue {
   std::mutex mutex;
-  // Those that have calls to make, or that wait for their turn.
+  // The operations that have calls to make, or that wait for their turn.
   std::deque<std::shared_ptr<RankOperation>> waiting;
 
-  // FAILED_PRECONDITION unless all devices of the group that are here come to the same instructions in the same order.
-  // For programs whose devices may take different ways.
+  // FAILED_PRECONDITION unless all devices of the group that are here reach the same instructions in the same order.
+  // For programs whose devices may take different paths.
   absl::Status CheckOrder(int64_t device, size_t devices_here, const HloInstruction& instruction);
 
  private:
@@ -58,23 +58,23 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
                 const HloInstruction* checked)
       : context_(context), group_(group), queue_(*group.queue), task_(std::move(task)), checked_(checked) {}
 
-  // Makes its first calls, if it is its turn.
+  // Makes the first calls of the operation, if it is its turn.
   void Begin();
-  // Makes the calls that it can make. Whether the operation is over: all is complete, or it has failed. Any thread.
+  // Makes the calls that are possible now. Returns whether the operation has ended: complete, or failed. Any thread.
   bool Advance();
-  // Waits until it is over. CANCELLED if the run ends before.
+  // Waits for the end of the operation. CANCELLED if the run ends before.
   absl::Status Wait();
-  // Makes the rows from the task, if no member here has done that before. Pre: Wait() was OK.
+  // Makes the rows from the task, if no member here has done so before. Pre: Wait() was OK.
   using MakeRows = absl::FunctionRef<absl::StatusOr<Given>(RankTask& task)>;
   absl::Status MakeRowsOnce(MakeRows make);
   // After MakeRowsOnce.
   Given& rows() { return rows_; }
-  // The device that began it has failed, and the memory to which it refers is freed.
+  // The device that started it has failed, and the memory to which it refers is freed.
   void Abandon();
 
   // The number of this operation among those of the group, from 1.
   int64_t number() const { return number_; }
-  // When it was seen to be complete; 0: it was not.
+  // The time at which it was found to be complete; 0: it was not.
   int64_t complete_ns() const { return complete_ns_.load(); }
 
  private:
@@ -101,7 +101,7 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
   Given rows_;
 };
 
-// Moves operations on while no device waits for them. MPI does nothing by itself.
+// Advances operations while no device waits for them, because MPI does nothing by itself.
 class RankProgress {
  public:
   RankProgress() = default;
@@ -109,7 +109,7 @@ class RankProgress {
   RankProgress(const RankProgress&) = delete;
   RankProgress& operator=(const RankProgress&) = delete;
 
-  // Until the operation is over, or is removed. The first one starts the thread.
+  // Advances the operation until it ends or is removed. The first one starts the thread.
   void Add(std::shared_ptr<RankOperation> operation);
   void Remove(const RankOperation& operation);
 

@@ -1,4 +1,4 @@
-// RankTask: the exchange of a group's members on this rank with those on other ranks, by nonblocking calls of MPI.
+// RankTask: the exchange between a group's members on this rank and those on other ranks, by nonblocking calls of MPI.
 //
 //   KASHI_RETURN_IF_ERROR(task.Begin());                 // makes the first calls, and returns
 //   while (!*task.Advance()) …                           // makes the next ones, when those before are complete
@@ -50,16 +50,16 @@ class RankTask {
   RankTask(const RankTask&) = delete;
   RankTask& operator=(const RankTask&) = delete;
 
-  // Makes the first calls. With an instruction, they are those that find out whether all ranks are there:
+  // Makes the first calls. With an instruction, these check whether all ranks are there:
   // FAILED_PRECONDITION (from Advance) if members are at different instructions. For programs whose devices may take
-  // different ways: what MPI does with calls that do not match is not defined.
+  // different paths: MPI does not define what happens to calls that do not match.
   absl::Status Begin(const HloInstruction* checked = nullptr);
-  // Whether all is complete. Makes the next calls, if those before are.
+  // Whether all is complete. Makes the next calls if the earlier ones are complete.
   absl::StatusOr<bool> Advance();
   // Whether Advance has calls to make. Calls of other tasks on this communicator must come after them.
   bool has_more_calls() const { return !steps_.empty(); }
-  // The results of each member here; or one row for all of them. Pre: all is complete. `task`: that of the device whose
-  // thread this is; null for exchanges.
+  // The results of each member here, or one row for all of them. Pre: all is complete. `task`: that of this thread's
+  // device; null for exchanges.
   absl::StatusOr<Given> MakeResults(const CollectiveTask* task);
 
  protected:
@@ -86,13 +86,13 @@ class RankTask {
     requests_.push_back(request);
     return absl::OkStatus();
   }
-  // `step` runs when the calls so far are complete.
+  // Runs `step` when the calls so far are complete.
   void Then(std::function<absl::Status()> step) { steps_.push_back(std::move(step)); }
-  // Memory that MPI uses until the calls so far are complete.
+  // Keeps memory that MPI uses until the calls so far are complete.
   void Keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
   // A list of counts for one call of MPI, which reads it until the call is complete.
   std::vector<int>& NewCounts() { return counts_->emplace_back(); }
-  // Gives every rank the numbers of all. They are there when the call is complete.
+  // Gives every rank the numbers of all ranks. They are there when the call is complete.
   absl::StatusOr<std::shared_ptr<const std::vector<int64_t>>> GatherIntegers(int64_t own);
   // An MPI type of this number of bytes.
   absl::StatusOr<MPI_Datatype> BytesType(int64_t bytes);
@@ -106,11 +106,11 @@ class RankTask {
 
   std::vector<MPI_Request> requests_;
   std::deque<std::function<absl::Status()>> steps_;
-  std::vector<std::shared_ptr<const void>> kept_;  // what MPI reads and writes, besides operands
+  std::vector<std::shared_ptr<const void>> kept_;  // memory that MPI reads and writes, besides operands
   std::shared_ptr<std::deque<std::vector<int>>> counts_ = std::make_shared<std::deque<std::vector<int>>>();
 };
 
-// The error of devices of a group that are at different instructions.
+// The error if devices of a group are at different instructions.
 absl::Status AtAnotherInstruction(const HloInstruction& instruction);
 
 }  // namespace kashi::internal

@@ -30,7 +30,7 @@ std::vector<int64_t> Describe(const std::vector<const Value*>& arrays) {
   return description;
 }
 
-// Other ranks run the same program, so what they wrote is as it should be.
+// Other ranks run the same program, so their data is valid.
 absl::StatusOr<std::vector<DenseShape>> ReadDescription(const std::vector<int64_t>& description) {
   std::vector<DenseShape> shapes;
   for (size_t at = 0; at < description.size();) {

@@ -33,14 +33,14 @@ class RankTransfers {
   RankTransfers(const RankTransfers&) = delete;
   RankTransfers& operator=(const RankTransfers&) = delete;
 
-  // Returns at once. The value is shared.
+  // Returns at once. The value is shared, not copied.
   absl::Status Send(const HloInstruction& send, const RankRoute& route, const Value& value);
-  // The next reception of a route: its place among all.
+  // The next reception of a route: its number among all receptions.
   int64_t BeginReceive(const RankRoute& route) { return ways_[&route].begun++; }
-  // Waits for this one, and for those before it.
+  // Waits for this reception, and for those before it.
   absl::StatusOr<Value> EndReceive(const HloInstruction& done, const RankRoute& route, int64_t place);
 
-  // Waits until all that was sent is received. wait(send, route, f) tells others where this device waits during f().
+  // Waits until all sent values are received. wait(send, route, f) tells others where this device waits during f().
   using WaitFunction = std::function<absl::Status(const HloInstruction& send, const RankRoute& route,
                                                   const std::function<absl::Status()>& f)>;
   absl::Status FinishSends(const WaitFunction& wait);

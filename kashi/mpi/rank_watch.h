@@ -1,7 +1,7 @@
-// RankWatch: looks after a run on several ranks. Rank 0 collects what goes on:
+// RankWatch: watches a run on several ranks. Rank 0 collects the state of all ranks:
 //
 //   a device fails           its rank tells rank 0, which stops all others: they end with this error
-//   devices wait for ever    when no device of any rank runs, and none of the operations at which they wait can begin,
+//   devices wait for ever    if no device of any rank runs, and none of the operations at which they wait can start,
 //                            the error says which device waits where
 //   a rank is silent         it was killed, or its machine does not answer: the run ends with an error that names it
 //   all devices have ended   rank 0 tells all ranks, and the run is over
@@ -42,14 +42,14 @@ class RankWatch {
   };
   RankWatch(MpiWorld* world, RankMail* mail, MeetingPlace* place, Run run);
 
-  // Called at least some 50 times a second. True: the run is over.
+  // Called at least some 50 times a second. True: the run has ended.
   bool Look(bool all_left);
   // The first error on any rank, of a run that is over.
   const absl::Status& status() const { return status_; }
 
  private:
   enum Kind : int64_t { kFailed, kStop, kAsk, kSituation, kEnded, kOver };
-  // Of a rank, as rank 0 knows it.
+  // The state of a rank as known to rank 0.
   struct Peer {
     bool has_ended = false;
     std::string situation;  // the answer to the last question

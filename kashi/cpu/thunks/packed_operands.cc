@@ -7,7 +7,7 @@
 namespace kashi::internal {
 namespace {
 
-// How the packed rhs of a dot looks.
+// The form of the packed rhs of a dot.
 auto PackedFormOf(const DotThunk::Matrices& dot) {
   return std::make_tuple(dot.type, dot.sizes.batch, dot.sizes.k, dot.sizes.n, dot.rhs.batch, dot.rhs.row,
                          dot.rhs.column);

@@ -1,5 +1,5 @@
-// Which right operands of dots are packed in advance: constants for all runs of a program, and what a loop leaves as it
-// is for all its iterations.
+// The right operands of dots that are packed in advance: constants for all runs of a program, and operands that a loop
+// does not change for all its iterations.
 #ifndef KASHI_CPU_THUNKS_PACKED_OPERANDS_H_
 #define KASHI_CPU_THUNKS_PACKED_OPERANDS_H_
 
@@ -14,16 +14,16 @@ namespace kashi::internal {
 // `rhs` and `kept` are numbers of ThunkEmitter's slots.
 class PackedOperands {
  public:
-  // kept: what the loop only reads.
+  // kept: the slots that the loop only reads.
   void EnterLoop(std::vector<int> kept) { loops_.push_back({std::move(kept), {}}); }
-  // The numbers of what is packed anew whenever the loop starts.
+  // The numbers of the operands that are packed anew whenever the loop starts.
   std::vector<int> LeaveLoop();
 
-  // The number of the packed rhs, for a dot in the loops that were entered and not left; DotThunk::kNone: rhs may
-  // change, or packing it gains nothing, or all together would take more than kMaxBytes. The outermost loop that keeps
+  // The number of the packed rhs, for a dot in the loops that were entered and not left. DotThunk::kNone if rhs may
+  // change, if packing gains nothing, or if all together would take more than kMaxBytes. The outermost loop that keeps
   // rhs packs it.
   int NumberOf(const DotThunk::Matrices& dot, int rhs, bool is_constant);
-  // All numbers are below.
+  // All numbers are below this.
   int count() const { return count_; }
 
  private:

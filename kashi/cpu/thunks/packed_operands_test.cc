@@ -105,7 +105,7 @@ ENTRY e {
                              {{"$DOT", dot}});
 }
 
-// One program runs with two sets of arguments: its memory for packed operands is used again.
+// A program runs with two sets of arguments: its memory for packed operands is used again.
 TEST(PackedOperandsTest, ProgramsGiveWhatTheEvaluatorGives) {
   for (const char* dot : {"dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
                           "dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}",

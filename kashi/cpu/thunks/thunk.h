@@ -1,4 +1,4 @@
-// A thunk: one step of a program whose arrays have fixed places in memory. All it needs at run time is a table of
+// A thunk: one step of a program whose arrays have fixed places in memory. At run time it needs only a table of
 // pointers, so a step costs some nanoseconds. (XLA's CPU and GPU backends use the word for the same thing.)
 #ifndef KASHI_CPU_THUNKS_THUNK_H_
 #define KASHI_CPU_THUNKS_THUNK_H_
@@ -18,17 +18,17 @@ namespace kashi::internal {
 
 // The right operand of a dot, packed for all iterations of a loop or for all runs (matrix_product.h).
 struct PackedRhs {
-  std::unique_ptr<ScratchBlock> memory;  // null until it is needed first
+  std::unique_ptr<ScratchBlock> memory;  // null until it is first needed
   bool is_valid = false;
 };
 
-// What a thunk works on. Each thunk has its own consecutive part of `pointers`: its operands, then its results. All
+// The data of a thunk. Each thunk has its own consecutive part of `pointers`: its operands, then its results. All
 // point to dense, row-major arrays.
 struct ThunkFrame {
   void** pointers;
   EvaluationRun& run;
   PackedRhs* packed;  // by the numbers that the thunks know
-  // Somebody wants to know which instruction runs: a profile, the messages of guard pages, or a checker of steps.
+  // An observer needs to know which instruction runs: a profile, the messages of guard pages, or a checker of steps.
   bool is_observed;
   // The arrays of the steps, by the numbers that the sequences know; null: nothing is compared.
   void** leaves;
@@ -37,10 +37,10 @@ struct ThunkFrame {
 class Thunk {
  public:
   virtual ~Thunk() = default;
-  // Several threads may run it at once, on different frames. One that ends early returns the run's error.
+  // Several threads may run it at once, on different frames. If it ends early, it returns the run's error.
   [[nodiscard]] virtual absl::Status Run(const ThunkFrame& frame) const = 0;
-  // Whether a sequence compares its instruction with the evaluator: it is no loop or conditional, whose steps are
-  // compared, and no step of the evaluator.
+  // Whether a sequence compares its instruction with the evaluator. False for a loop or conditional, whose steps are
+  // compared, and for a step of the evaluator.
   virtual bool is_comparable() const { return true; }
 };
 
@@ -54,8 +54,8 @@ class ThunkSequence {
   }
   int64_t work() const { return work_; }
   int64_t size() const { return static_cast<int64_t>(thunks_.size()); }
-  // The thunks since the last call evaluate this instruction, for those who observe. first_leaf: where the part of
-  // ThunkFrame::leaves begins that has the arrays of its operands, then those of its result.
+  // The thunks since the last call evaluate this instruction, for observers. first_leaf: the start of the part of
+  // ThunkFrame::leaves that has the arrays of its operands, then those of its result.
   void EndStep(const HloInstruction& instruction, int64_t first_leaf);
   // Whether there are thunks since the last step.
   bool is_in_step() const { return size() > (steps_.empty() ? 0 : steps_.back().end); }

@@ -40,13 +40,13 @@ class ThunkEmitter {
     return absl::OkStatus();
   }
 
-  // Where the pointers of these buffers begin.
+  // Adds pointers of these buffers, and returns the position of the first.
   int64_t AddPointers(absl::Span<const int> buffers) {
     const int64_t first = static_cast<int64_t>(parts_.pointers.size());
     parts_.pointers.insert(parts_.pointers.end(), buffers.begin(), buffers.end());
     return first;
   }
-  // Of all operands, then of the results.
+  // Adds pointers of all operands, then of the results.
   int64_t AddPointers(const BufferStep& step) {
     const int64_t first = static_cast<int64_t>(parts_.pointers.size());
     for (const Leaves& operand : step.operands) AddPointers(operand);
@@ -83,7 +83,7 @@ class ThunkEmitter {
     return thunks;
   }
 
-  // Tells those who observe the thunks what they have computed.
+  // Tells observers of the thunks which instruction they have computed.
   void EndStep(const BufferStep& step, ThunkSequence* thunks) {
     thunks->EndStep(*step.instruction, static_cast<int64_t>(parts_.leaves.size()));
     for (const Leaves& operand : step.operands) {

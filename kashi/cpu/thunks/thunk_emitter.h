@@ -15,11 +15,11 @@
 
 namespace kashi::internal {
 
-// Null if there is no buffer assignment (AssignBuffers says when): then the evaluator goes through the instructions.
+// Null if there is no buffer assignment (see AssignBuffers): then the evaluator runs the instructions one by one.
 // The program refers to instructions and steps: they must outlive it.
 absl::StatusOr<std::unique_ptr<ThunkProgram>> TryMakeThunks(const HloComputation& computation, FindStep find_step,
                                                             const NumberOptions& numbers, StopFunction check_stopped);
-// A while instruction: the arguments are those of its operand.
+// For a while instruction: the arguments are those of its operand.
 absl::StatusOr<std::unique_ptr<ThunkProgram>> TryMakeThunks(const HloInstruction& loop, FindStep find_step,
                                                             const NumberOptions& numbers, StopFunction check_stopped);
 

@@ -1,4 +1,4 @@
-// Which kind of thunk runs an instruction, and so how it uses memory. The first kind that can run it does.
+// The kind of thunk that runs an instruction, and so its use of memory. The first kind that can run it is chosen.
 #ifndef KASHI_CPU_THUNKS_THUNK_KINDS_H_
 #define KASHI_CPU_THUNKS_THUNK_KINDS_H_
 
@@ -36,7 +36,7 @@ class ThunkKinds : public MemoryRules {
 
   ThunkKind KindOf(const HloInstruction& instruction) const;
   const CompiledStep* FindCompiled(const HloInstruction& instruction) const { return find_step_(instruction); }
-  // As the evaluator runs it. Made once.
+  // The evaluator's step for the instruction. Made once.
   const std::shared_ptr<const ComputationPlanStep>& StepOf(const HloInstruction& instruction) const;
 
  private:

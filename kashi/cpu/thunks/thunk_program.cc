@@ -51,7 +51,7 @@ struct ThunkProgram::Frame {
     for (size_t i = 0; i < addresses.size(); ++i) {
       const Buffer& buffer = parts.buffers.buffers[i];
       if (buffer.home == Home::kArena && buffer.lies_in < 0 && has_arena) addresses[i] = memory + buffer.offset;
-      // Thunks only read what is not theirs.
+      // Thunks only read memory that is not theirs.
       if (buffer.home == Home::kConstant) {
         addresses[i] = const_cast<void*>(parts.constants[buffer.number].untyped_data());
       }
@@ -77,7 +77,7 @@ struct ThunkProgram::Frame {
   const GuardPages guard_pages;
   char* memory = nullptr;        // the arena, if it is kept and not between guard pages
   std::vector<void*> guarded;    // the arrays of the arena
-  std::vector<Value> constants;  // those between guard pages
+  std::vector<Value> constants;  // constants between guard pages
   std::vector<void*> addresses;  // of the buffers; null: of arguments, results, and an arena that is not kept
   std::vector<void*> pointers;
   std::vector<PackedRhs> packed;

@@ -1,4 +1,4 @@
-// A computation, or a loop, as a sequence of thunks: every array has its place before the program runs
+// A computation, or a loop, as a sequence of thunks: the place of every array is known before the program runs
 // (kashi/buffers/buffer_assignment.h).
 #ifndef KASHI_CPU_THUNKS_THUNK_PROGRAM_H_
 #define KASHI_CPU_THUNKS_THUNK_PROGRAM_H_
@@ -18,7 +18,7 @@
 
 namespace kashi::internal {
 
-// What ThunkEmitter makes.
+// The output of ThunkEmitter.
 struct ThunkProgramParts {
   BufferAssignment buffers;
   std::vector<Value> constants;
@@ -38,8 +38,8 @@ class ThunkProgram : public CompiledStep {
   // Takes the arguments.
   absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const;
   bool has_steps() const override { return true; }
-  // The same on memory: a pointer for each array of the arguments and of the result, tuples taken apart. Allocates
-  // nothing, but for arenas of more than kMostKeptBytes, steps of the evaluator, and the frames of more threads than
+  // Runs on memory: a pointer for each array of the arguments and of the result, with tuples taken apart. Allocates
+  // nothing, except for arenas of more than kMostKeptBytes, steps of the evaluator, and the frames of more threads than
   // before. Memory of results must not overlap that of arguments.
   absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                            EvaluationRun& run) const;
@@ -64,7 +64,7 @@ class ThunkProgram : public CompiledStep {
                               absl::Span<void* const> results) const;
   // A large arena, from the memory of the run.
   absl::StatusOr<Value> MakeArena(EvaluationRun& run, Frame* frame) const;
-  // Lets all pointers to arguments and results point to these. The memory of an updated argument is that of its result.
+  // Sets all pointers to arguments and results to these. The memory of an updated argument is that of its result.
   void SetArrays(absl::Span<const void* const> arguments, absl::Span<void* const> results, Frame* frame) const;
   // Runs the thunks.
   absl::Status RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,

@@ -1,4 +1,4 @@
-// Loops and computations as thunks give what the evaluator gives.
+// Loops and computations as thunks give the results of the evaluator.
 #include <cstdint>
 #include <random>
 #include <string>

@@ -113,7 +113,7 @@ absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
 
 namespace {
 
-// Of an array with these dimensions; nothing if it is no matrix as it lies.
+// The strides of an array with these dimensions; nothing if its layout is not that of a matrix.
 std::optional<DotThunk::Strides> StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
                                            absl::Span<const int64_t> rows, absl::Span<const int64_t> columns) {
   const DimensionVector strides = RowMajorStrides(shape.dimensions());
@@ -231,7 +231,7 @@ absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
 
 namespace {
 
-// Whether its results may be made in memory of the caller's: members of a group keep what they exchange.
+// Whether its results may be made in memory of the caller: members of a group keep the arrays that they exchange.
 bool TakesMemory(const ComputationPlanStep& step) {
   const HloInstruction& instruction = *step.instruction;
   return !GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kCollective) &&

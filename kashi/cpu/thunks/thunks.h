@@ -1,4 +1,4 @@
-// The kinds of thunks. `first`: where the part of the pointer table begins that belongs to the thunk.
+// The kinds of thunks. `first`: the start of the thunk's part of the pointer table.
 #ifndef KASHI_CPU_THUNKS_THUNKS_H_
 #define KASHI_CPU_THUNKS_THUNKS_H_
 
@@ -21,7 +21,7 @@
 
 namespace kashi::internal {
 
-// A kernel or a native loop. The arrays of the operands, then those of the results.
+// A kernel or a native loop. Pointers: the arrays of the operands, then those of the results.
 class StepThunk : public Thunk {
  public:
   StepThunk(const MemoryStep& step, int64_t first, int64_t operand_count)
@@ -33,8 +33,8 @@ class StepThunk : public Thunk {
   int64_t operands_, results_;
 };
 
-// One elementwise operation, by the evaluator's function. Operands, then the result. An operand has the elements of the
-// result, or one element for all of them.
+// One elementwise operation, by the evaluator's function. Pointers: operands, then the result. An operand has the
+// elements of the result, or one element for all of them.
 class ElementThunk : public Thunk {
  public:
   struct Operand {
@@ -46,8 +46,8 @@ class ElementThunk : public Thunk {
     bool repeats = false;  // an operand
     int64_t elements = 0;  // of the result
   };
-  // Nothing if an operand has another type than the kernel reads, or sizes that are neither the result's nor a
-  // scalar's.
+  // Nothing if an operand has another type than the kernel reads, or has sizes other than the result and is no
+  // scalar.
   static std::optional<Sizes> SizesOf(const HloInstruction& instruction, const ElementKernel& kernel);
   ElementThunk(const ElementKernel& kernel, int64_t first, Sizes sizes)
       : kernel_(kernel), first_(first), sizes_(std::move(sizes)) {}
@@ -61,7 +61,7 @@ class ElementThunk : public Thunk {
   Sizes sizes_;
 };
 
-// Source, destination.
+// Pointers: source, destination.
 class CopyThunk : public Thunk {
  public:
   CopyThunk(int64_t first, int64_t bytes) : source_(first), bytes_(bytes) {}
@@ -71,7 +71,7 @@ class CopyThunk : public Thunk {
   int64_t source_, bytes_;
 };
 
-// lhs, rhs, result: matrices as in matrix_product.h. The element type is F32 or F64.
+// Pointers: lhs, rhs, result: matrices as in matrix_product.h. The element type is F32 or F64.
 class DotThunk : public Thunk {
  public:
   struct Strides {
@@ -82,11 +82,11 @@ class DotThunk : public Thunk {
     MatrixProductSizes sizes;
     Strides lhs, rhs;
   };
-  // Nothing if an operand is no matrix as it lies, or the types are others.
+  // Nothing if the layout of an operand is not that of a matrix, or for other types.
   static std::optional<Matrices> MatricesOf(const HloInstruction& dot);
-  // Bytes of rhs packed in advance; 0 if that gains nothing.
+  // The bytes of rhs when packed in advance; 0 if that gains nothing.
   static int64_t PackedBytesOf(const Matrices& matrices);
-  // packed: the number of the packed rhs, which is the same until someone declares it invalid; kNone: none.
+  // packed: the number of the packed rhs, which stays valid until it is declared invalid; kNone: none.
   static constexpr int kNone = -1;
   DotThunk(const Matrices& matrices, int64_t first, int packed) : matrices_(matrices), first_(first), packed_(packed) {}
   absl::Status Run(const ThunkFrame& frame) const override;
@@ -103,14 +103,14 @@ class DotThunk : public Thunk {
   int packed_;
 };
 
-// A part of an array that begins at indices which the program computes.
+// A part of an array whose start indices the program computes.
 class SlicePlace {
  public:
   // The slice must have scalar start indices (kernel_premises.h).
   // start_operand: the operand of the slice that is the first of the start indices.
   SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
              absl::Span<const int64_t> part_sizes);
-  // The bytes before the part, for these start indices.
+  // The offset of the part in bytes, for these start indices.
   int64_t OffsetAt(void* const* indices) const;
   absl::Span<const int64_t> part_sizes() const { return part_sizes_; }
   absl::Span<const int64_t> part_strides() const { return part_strides_; }
@@ -124,7 +124,7 @@ class SlicePlace {
   int element_bytes_;
 };
 
-// dynamic-slice: operand, start indices, result.
+// dynamic-slice. Pointers: operand, start indices, result.
 class DynamicSliceThunk : public Thunk {
  public:
   DynamicSliceThunk(const HloInstruction& slice, int64_t first)
@@ -136,7 +136,7 @@ class DynamicSliceThunk : public Thunk {
   int64_t first_;
 };
 
-// dynamic-update-slice: operand, update, start indices, result. The result's memory has the elements to update.
+// dynamic-update-slice. Pointers: operand, update, start indices, result. The result's memory has the old elements.
 class UpdateSliceThunk : public Thunk {
  public:
   UpdateSliceThunk(const HloInstruction& slice, int64_t first)
@@ -148,12 +148,12 @@ class UpdateSliceThunk : public Thunk {
   int64_t first_;
 };
 
-// Any other operation, by the evaluator or by a compiled step: it gets the memory of the results, and what it puts
-// elsewhere is copied. The arrays of the operands, then those of the results.
+// Any other operation, by the evaluator or by a compiled step. It gets the memory of the results; a result in other
+// memory is copied there. Pointers: the arrays of the operands, then those of the results.
 class EvaluatorThunk : public Thunk {
  public:
-  // updated: the operand whose elements are in the memory of result 0, to be updated there; kNone: none. The step may
-  // be that of several thunks.
+  // updated: the operand whose elements are in the memory of result 0, to be updated there; kNone: none. Several thunks
+  // may share the step.
   static constexpr int64_t kNone = -1;
   EvaluatorThunk(std::shared_ptr<const ComputationPlanStep> step, int64_t first, int64_t updated);
   absl::Status Run(const ThunkFrame& frame) const override;
@@ -167,7 +167,7 @@ class EvaluatorThunk : public Thunk {
   bool takes_memory_;  // for its results
 };
 
-// Two buffers of a loop that change places after each iteration (BufferStep::swaps): all pointers to them do, of the
+// Two buffers of a loop that are swapped after each iteration (BufferStep::swaps): in all pointers to them, of the
 // loop's thunks and of their leaves.
 struct BufferSwap {
   std::vector<int64_t> to_from, to_to;  // numbers of pointers to buffer `from`, and to buffer `to`
@@ -176,10 +176,10 @@ struct BufferSwap {
   int64_t bytes;
 };
 
-// The value of the condition.
+// Pointer: the value of the condition.
 class WhileThunk : public Thunk {
  public:
-  // packed: what is packed once for all iterations.
+  // packed: the operands that are packed once for all iterations.
   WhileThunk(const HloInstruction& loop, ThunkSequence condition, ThunkSequence body, int64_t first,
              std::vector<int> packed, std::vector<BufferSwap> swaps)
       : loop_(loop),
@@ -192,9 +192,9 @@ class WhileThunk : public Thunk {
   bool is_comparable() const override { return false; }
 
  private:
-  // Points to the buffers in each other's place, or in their own.
+  // Sets the pointers to the swapped buffers, or to the original ones.
   void Place(bool is_swapped, const ThunkFrame& frame) const;
-  // At the end of the loop: the state is in the buffers where others expect it.
+  // At the end of the loop: brings the state to the buffers where later steps expect it.
   absl::Status Leave(bool is_swapped, const ThunkFrame& frame) const;
 
   const HloInstruction& loop_;
@@ -204,7 +204,7 @@ class WhileThunk : public Thunk {
   std::vector<BufferSwap> swaps_;
 };
 
-// The predicate or the index of the branch.
+// Pointer: the predicate, or the index of the branch.
 class ConditionalThunk : public Thunk {
  public:
   ConditionalThunk(bool has_predicate, std::vector<ThunkSequence> branches, int64_t first)

@@ -44,7 +44,7 @@ std::optional<CollectiveDeviceList> ReadIota(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
   DevicesText devices;
   if (!ReadDevices(reader, &devices)) return std::nullopt;
-  // XLA reads no further than there are dimensions to order; where fewer are ordered it reads what is not there.
+  // XLA reads only as many entries as there are dimensions. If there are fewer entries, it reads past the end.
   devices.transpose_perm.resize(std::min(devices.transpose_perm.size(), devices.reshape_dims.size()));
   if (!devices.ids.empty()) {
     reader->ErrorSince(begin, "a list of devices where an iota form should be: groups are written {{0,1},{2,3}}");
@@ -70,7 +70,7 @@ std::optional<CollectiveDeviceList> ReadMeshAxes(TokenReader* reader) {
   return std::nullopt;
 }
 
-// `read` is to take the whole text.
+// `read` must consume the whole text.
 template <typename Read>
 auto ReadWhole(absl::string_view text, const Read& read)
     -> absl::StatusOr<typename decltype(read(nullptr))::value_type> {

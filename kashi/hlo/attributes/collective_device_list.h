@@ -1,10 +1,10 @@
-// Which devices a collective operation joins: the attribute replica_groups. (docs/spec/hlo.md, section 4)
+// The devices that a collective operation joins: the attribute replica_groups. (docs/spec/hlo.md, section 4)
 //
 //   {{0,1},{2,3}}                     lists; `{}`: all devices in one group
 //   [2,4]<=[4,2]T(1,0)                groups are the rows of an iota tile assignment
 //   mesh['x'=2,'y'=4] {'x'}           groups run over the listed axes of a mesh
 //
-// What is read is printed in the same form. Ids are not checked here: that is the verifier's part.
+// A list prints in the form in which it was read. Ids are not checked here: the verifier does that.
 #ifndef KASHI_HLO_ATTRIBUTES_COLLECTIVE_DEVICE_LIST_H_
 #define KASHI_HLO_ATTRIBUTES_COLLECTIVE_DEVICE_LIST_H_
 
@@ -59,10 +59,10 @@ class IotaReplicaGroupList {
   IotaTileAssignment tile_assignment_;
 };
 
-// mesh[…] {axes}. A group's devices run over the axes in the order in which these are listed.
+// mesh[…] {axes}. The devices of a group run over the axes in the order in which the text lists the axes.
 class MeshAxesReplicaGroupList {
  public:
-  // An error if an axis does not exist, overlaps another, or the groups would not have two devices or more.
+  //  An error if an axis does not exist or overlaps another, or if the groups would have fewer than two devices.
   static absl::StatusOr<MeshAxesReplicaGroupList> Create(Mesh mesh, std::vector<AxisRef> axes);
 
   const Mesh& mesh() const { return mesh_; }
@@ -99,24 +99,24 @@ class CollectiveDeviceList {
   explicit CollectiveDeviceList(const IotaReplicaGroupList& iota);
   explicit CollectiveDeviceList(const MeshAxesReplicaGroupList& mesh_axes);
 
-  // The form that it has; null for lists, and for the other form.
+  // The list in this form; null if it has another form.
   const std::optional<IotaReplicaGroupList>& iota_replica_group_list() const;
   const std::optional<MeshAxesReplicaGroupList>& mesh_axes_replica_group_list() const;
 
-  // Known without making lists. num_devices_per_group of lists: the size of the first group.
+  // Computed without making lists. num_devices_per_group of lists is the size of the first group.
   int64_t num_replica_groups() const;
   int64_t num_devices_per_group() const;
 
   // Whether replica_groups() may be called: not for forms that claim more than 2^24 devices, and not for `[2,4]<=[4]`.
   absl::Status CheckExpandable() const;
-  // As lists; made at the first call, which any thread may make.
+  // The groups as lists. The first call makes them, and any thread may make it.
   const std::vector<ReplicaGroup>& replica_groups() const;
 
-  // With `print_full_replica_group_list` as lists, where CheckExpandable allows it.
+  // If `print_full_replica_group_list`, prints lists where CheckExpandable allows it.
   void Print(Printer* printer, bool print_full_replica_group_list = false) const;
   std::string ToString(bool print_full_replica_group_list = false) const;
 
-  // Of the forms: lists do not equal an iota form of them.
+  // Compares the forms: lists do not equal an iota form of the same lists.
   friend bool operator==(const CollectiveDeviceList& a, const CollectiveDeviceList& b);
   friend bool operator!=(const CollectiveDeviceList& a, const CollectiveDeviceList& b) { return !(a == b); }
   template <typename H>
@@ -138,12 +138,12 @@ class CollectiveDeviceList {
 // `{{0,1},{2,3}}`.
 std::string ReplicaGroupsToString(absl::Span<const ReplicaGroup> replica_groups);
 
-// Begins at the lexer's current token and stops after the last token of the list. On an error: returns nothing, and
+// Reads from the lexer's current token to the last token of the list. On an error: returns nothing, and
 // adds one entry to *diagnostics.
 std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(internal::Lexer* lexer,
                                                                     std::vector<Diagnostic>* diagnostics);
 
-// The whole of `text`; the first reads lists only.
+// Reads the whole of `text`. The first function reads lists only.
 absl::StatusOr<std::vector<ReplicaGroup>> ParseReplicaGroupsOnly(absl::string_view text);
 absl::StatusOr<CollectiveDeviceList> ParseCollectiveDeviceListOnly(absl::string_view text);
 

@@ -28,7 +28,7 @@ namespace kashi {
 
 namespace comparison_internal {
 
-// An integer that grows as `x` does in the total order.
+// An integer that orders values as the total order does.
 template <typename T>
 int64_t TotalOrderKey(T x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -36,8 +36,8 @@ int64_t TotalOrderKey(T x) {
     const Bits bits = __builtin_bit_cast(Bits, x);
     return bits < 0 ? static_cast<Bits>(bits ^ std::numeric_limits<Bits>::max()) : bits;
   } else {
-    // Formats without a zero, or with one zero only, order by value, which leaves the place of their NaN: it has the
-    // sign bit set and no magnitude, and comes first, or no sign at all, and comes last.
+    // In formats without a zero or with only one zero, values are in numeric order. Their NaN has either the
+    // sign bit and no magnitude, and comes first, or no sign at all, and comes last.
     if constexpr (std::numeric_limits<T>::is_signed && !has_negative_zero_v<T>) {
       if (isnan(x)) return std::numeric_limits<int64_t>::min();
     }
@@ -52,14 +52,14 @@ class Comparison {
  public:
   enum class Order : uint8_t { kTotal, kPartial };
   enum class Direction : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
-  // An older form that combines type and order.
+  // An older form, which combines type and order.
   enum class Type : uint8_t { kFloat, kFloatTotalOrder, kSigned, kUnsigned };
 
-  // With the type's own order. Dies unless `type` is an array type.
+  // Uses the default order of the type. Dies unless `type` is an array type.
   Comparison(Direction direction, PrimitiveType type);
-  // Dies of a partial order for integers or PRED, too.
+  // Also dies for a partial order of integers or PRED.
   Comparison(Direction direction, PrimitiveType type, Order order);
-  // Of F32, F32 in total order, S32 or U32. Prefer the others.
+  // A comparison of F32, F32 in total order, S32 or U32. Prefer the other constructors.
   Comparison(Direction direction, Type type);
 
   Direction GetDirection() const { return direction_; }
@@ -82,16 +82,16 @@ class Comparison {
   bool IsIntegralPrimitiveType() const { return primitive_util::IsIntegralType(primitive_type_); }
   bool IsFloatingPointPrimitiveType() const { return primitive_util::IsFloatingPointType(primitive_type_); }
 
-  // Holds of (x, x) for every x; for no x. NaN != NaN is why partial EQ is not the one, and partial NE not the other.
+  //  Whether it holds of (x, x) for every x; for no x. Partial EQ and partial NE are neither, because NaN != NaN.
   bool IsReflexive() const;
   bool IsAntireflexive() const;
 
   // The comparison that holds of (b, a) when this one does of (a, b): GE for LE.
   Comparison Converse() const;
-  // The one that holds when this one does not: GT for LE. None in a partial order, where neither may hold.
+  // The comparison that holds when this one does not: GT for LE. None in a partial order, where neither may hold.
   std::optional<Comparison> Inverse() const;
 
-  // ".GE.F32.TOTALORDER", with a prefix before each of the three.
+  // ".GE.F32.TOTALORDER": a prefix before each of the three parts.
   std::string ToString(const std::string& prefix1 = ".", const std::string& prefix2 = ".",
                        const std::string& prefix3 = ".") const;
 
@@ -115,7 +115,7 @@ class Comparison {
   }
 
   static Type DefaultComparisonType(PrimitiveType type);
-  // The type of comparisons of `type` with this order: kFloat is the only one that is partial.
+  // The type of comparisons of `type` with this order. Only kFloat is partial.
   static Type TypeWithOrder(PrimitiveType type, Order order);
 
   friend bool operator==(const Comparison& a, const Comparison& b) {
@@ -178,10 +178,10 @@ void AbslStringify(Sink& sink, Comparison::Order order) {
 absl::StatusOr<Comparison::Direction> StringToComparisonDirection(absl::string_view direction);
 absl::StatusOr<Comparison::Type> StringToComparisonType(absl::string_view type);
 absl::StatusOr<Comparison::Order> StringToComparisonOrder(absl::string_view order);
-// TOTAL or PARTIAL, as compare instructions have it (XLA of JAX 0.11).
+// TOTAL or PARTIAL, as in compare instructions (XLA of JAX 0.11).
 absl::StatusOr<Comparison::Order> ShortStringToComparisonOrder(absl::string_view order);
 
-// A "less" for std::sort and similar functions, on `key(element)`.
+// A "less" on `key(element)`, for std::sort and similar functions.
 template <typename Key>
 auto LessThanByKey(Key&& key) {
   return [key = std::forward<Key>(key)](const auto& a, const auto& b) { return key(a) < key(b); };

@@ -1,7 +1,7 @@
 // XLA's switches for its passes and dumps, as code written for XLA gets and sets them: config.debug_options().
 //
-// A table of the switches that such code commonly uses, with the defaults of XLA's GetDebugOptionsFromFlags(). They are
-// kept for the caller; this library does not read them.
+// A table of the switches that such code commonly uses, with the defaults of XLA's GetDebugOptionsFromFlags(). It keeps
+// them for the caller; this library does not read them.
 #ifndef KASHI_HLO_ATTRIBUTES_DEBUG_OPTIONS_H_
 #define KASHI_HLO_ATTRIBUTES_DEBUG_OPTIONS_H_
 
@@ -101,7 +101,7 @@ class DebugOptions {
   KASHI_SCALAR(int64_t, xla_gpu_reduce_scatter_combine_threshold_bytes, 31457287)
 
  public:
-  // Switches of single backends, by their names.
+  // Switches of single backends, by name.
   const StringMap& xla_backend_extra_options() const { return xla_backend_extra_options_; }
   StringMap* mutable_xla_backend_extra_options() { return &xla_backend_extra_options_; }
 

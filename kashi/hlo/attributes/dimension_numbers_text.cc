@@ -32,8 +32,8 @@ void AppendListUnlessEmpty(absl::string_view name, absl::Span<const int64_t> val
 
 constexpr int64_t kMaxLabels = 256;  // protos may claim any dimension; see the header
 
-// The labels of one array: `first` and `second` at their dimensions, then spatial dimension i as the number i, each
-// over what was there; `?` where nothing is.
+// The labels of one array: `first` and `second` at their dimensions, then spatial dimension i as the number i. Later
+// labels replace earlier ones; `?` marks a dimension without a label.
 std::string LabelsToString(std::pair<char, int64_t> first, std::pair<char, int64_t> second,
                            absl::Span<const int64_t> spatial) {
   std::vector<std::string> labels;
@@ -121,7 +121,7 @@ std::nullopt_t Fail(std::string message, std::string* error) {
 bool IsDigitAt(absl::string_view text, size_t at) { return at < text.size() && absl::ascii_isdigit(text[at]); }
 bool IsAt(absl::string_view text, size_t at, char c) { return at < text.size() && text[at] == c; }
 
-// The end of -?[0-9]+ at `at`; `at` if that is not there.
+// The end of -?[0-9]+ at `at`; `at` if there is no integer.
 size_t SkipInteger(absl::string_view text, size_t at) {
   size_t end = at + (IsAt(text, at, '-') ? 1 : 0);
   if (!IsDigitAt(text, end)) return at;
@@ -303,7 +303,7 @@ std::optional<PaddingConfig> ParsePadding(absl::string_view text, std::string* e
 
 namespace {
 
-// The dimensions of one array's labels. A letter that is missing has dimension 0.
+// The dimensions of one array's labels. A missing letter has dimension 0.
 struct Labels {
   int64_t first = 0;
   int64_t second = 0;

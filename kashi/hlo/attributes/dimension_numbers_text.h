@@ -6,8 +6,8 @@
 //                                one that the operation does not know of
 //   DotDimensionNumbers          lhs_contracting_dims={1}, rhs_contracting_dims={0}
 //
-// Parsers take what XLA's take and set *error, with XLA's words, when they return nullopt; where XLA writes outside its
-// memory, they too refuse. Printers accept any record; a window is printed by window_util::ToString.
+// Parsers accept the texts that XLA's accept. When they return nullopt, they set *error with XLA's words. They also
+// refuse texts for which XLA writes outside its memory. Printers accept any record. For windows: window_util::ToString.
 #ifndef KASHI_HLO_ATTRIBUTES_DIMENSION_NUMBERS_TEXT_H_
 #define KASHI_HLO_ATTRIBUTES_DIMENSION_NUMBERS_TEXT_H_
 
@@ -21,13 +21,13 @@ namespace kashi {
 
 // ---- Printing ------------------------------------------------------------------------------------------------------
 
-// Interior padding is printed if some dimension has any.
+// Prints interior padding if some dimension has any.
 std::string PaddingConfigToString(const PaddingConfig& padding);
 
-// Dimensions outside [0, 256), which no operation has, are left out of the text.
+// Omits dimensions outside [0, 256), which no operation has.
 std::string ConvolutionDimensionNumbersToString(const ConvolutionDimensionNumbers& dnums);
 
-// Batch dimensions only if there are any.
+// Prints batch dimensions only if there are any.
 std::string DotDimensionNumbersToString(const DotDimensionNumbers& dnums);
 std::string RaggedDotDimensionNumbersToString(const RaggedDotDimensionNumbers& dnums);
 
@@ -41,10 +41,10 @@ std::string ScatterDimensionNumbersToString(const ScatterDimensionNumbers& dnums
 // may have any number. Values are not checked.
 std::optional<Window> ParseWindow(absl::string_view text, std::string* error);
 
-// The whole text must be the padding: no space.
+// The whole text must be the padding, without space.
 std::optional<PaddingConfig> ParsePadding(absl::string_view text, std::string* error);
 
-// The whole text must be the labels: no space. Labels may lack letters (those dimensions are 0), not digits.
+// The whole text must be the labels, without space. Letters may be missing (those dimensions are 0), digits may not.
 std::optional<ConvolutionDimensionNumbers> ParseDimLabels(absl::string_view text, std::string* error);
 
 }  // namespace kashi

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-// What a text reads as, printed; or "error: …".
+// Reads a text and prints the result; or "error: …".
 std::string RereadWindow(absl::string_view text) {
   std::string error;
   std::optional<Window> window = ParseWindow(text, &error);
@@ -96,7 +96,7 @@ TEST(WindowTextTest, AsManyAsSizes) {
   EXPECT_EQ(RereadWindow("pad=1_1"), "error: expects 'pad=' has the same size as 'size='");
 }
 
-// XLA reads past the end of the shorter list; what it finds there is 0. Only 1 is true.
+// XLA reads past the end of the shorter list and finds 0 there. Only 1 is true.
 TEST(WindowTextTest, ReversalIsNotCounted) {
   EXPECT_EQ(RereadWindow("rhs_reversal=1"), "");
   EXPECT_EQ(RereadWindow("size=2x2 rhs_reversal=1"), "size=2x2 rhs_reversal=1x0");
@@ -152,7 +152,7 @@ TEST(DimLabelsTest, Dimensions) {
   EXPECT_EQ(dnums->output_spatial_dimensions(), (RepeatedField<int64_t>{0, 1}));
 }
 
-// Trailing ? have no trace in the record, and a letter that is missing is dimension 0.
+// Trailing ? have no trace in the record, and a missing letter is dimension 0.
 TEST(DimLabelsTest, WhatIsLost) {
   EXPECT_EQ(RereadLabels("b0f_0io->b0f?\?"), "b0f_0io->b0f");
   EXPECT_EQ(RereadLabels("01_01->01"), "01_01->01");
@@ -175,7 +175,7 @@ TEST(DimLabelsTest, Errors) {
   EXPECT_EQ(RereadLabels("b0f_01io->b0f"),
             "error: input, kernel, and output must have same number of spatial dimensions, but got 1, 2, 1, "
             "respectively.");
-  // A gap in the digits: XLA writes beside its list.
+  // With a gap in the digits, XLA writes outside of its list.
   EXPECT_EQ(RereadLabels("b1f_0io->b0f"), "error: expects [0-2bf?] in lhs dimension numbers");
   EXPECT_EQ(RereadLabels("?b1f_0io->b0f"), "error: expects [0-3bf?] in lhs dimension numbers");
 }
@@ -232,7 +232,7 @@ TEST(DimensionNumbersTextTest, GatherAndScatter) {
             "input_batching_dims={0}, scatter_indices_batching_dims={1}, index_vector_dim=0");
 }
 
-// Whatever the bytes, a parser answers; and what it accepts prints as something that reads the same.
+// A parser accepts any bytes without dying; and the text that it accepts prints as text that reads the same.
 TEST(DimensionNumbersTextTest, RandomTexts) {
   const std::string alphabet = "0123_x->?bfio=- size=stride=pad=";
   std::mt19937 random(7);

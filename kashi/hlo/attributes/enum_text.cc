@@ -275,7 +275,7 @@ class ResultAccuracyParser {
     do {
       const absl::string_view name = AttributeName();
       if (name != "atol" && name != "rtol" && name != "ulps") return FailAtName(name);
-      // A number that is missing changes nothing.
+      // A missing number changes nothing.
       if (lexer_.kind() == Token::Kind::kComma || lexer_.kind() == Token::Kind::kRightBrace) continue;
       std::optional<double> value = ParseNumber();
       if (!value) return Fail("expects decimal or integer");
@@ -291,7 +291,7 @@ class ResultAccuracyParser {
     if (lexer_.kind() == Token::Kind::kInt) {
       value = static_cast<double>(lexer_.token().int_value);
     } else if (lexer_.kind() == Token::Kind::kDecimal) {
-      // A literal too great for a double is no number here, as in XLA.
+      // A literal too large for a double is not a number here, as in XLA.
       if (!absl::SimpleAtod(lexer_.token_text(), &value) || std::isinf(value)) return std::nullopt;
     } else if (absl::string_view word = lexer_.token_text(); word == "inf" || word == "-inf") {
       value = word == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
@@ -304,7 +304,7 @@ class ResultAccuracyParser {
     return value;
   }
 
-  // Fractions are dropped. What no int64_t holds becomes the most negative one, which is not valid: XLA aborts on it.
+  // Drops fractions. A value outside of int64_t becomes the most negative one, which is invalid: XLA aborts on it.
   static int64_t ToInteger(double value) {
     return value > -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min();
   }

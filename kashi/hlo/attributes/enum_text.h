@@ -68,23 +68,23 @@ absl::StatusOr<TriangularSolveOptions::Transpose> StringToTranspose(absl::string
 absl::string_view ConvolutionKindToString(ConvolutionKind kind);
 absl::StatusOr<ConvolutionKind> StringToConvolutionKind(absl::string_view name);
 
-// "true", "false"; an unspecified one has no text: it is not printed, and no word reads as it.
+// "true", "false". An unspecified state has no text: it is not printed, and no word is read as it.
 absl::string_view TriStateToString(TriState state);
 absl::StatusOr<TriState> StringToTriState(absl::string_view name);
 
 // ---- Accuracy of a result ------------------------------------------------------------------------------------------
 
-// "atol=1e-05,rtol=0,ulps=3"; six digits, so not every tolerance reads back the same (as in XLA).
+// "atol=1e-05,rtol=0,ulps=3". Prints six digits, so that some tolerances do not read back the same (as in XLA).
 std::string ResultAccuracyToleranceToString(const ResultAccuracy::Tolerance& tolerance);
 
 // The value of `result_accuracy=`: "{mode=highest}" or "{tolerance={atol=1e-05,rtol=0,ulps=3}}".
 std::string ResultAccuracyAttributeToString(const ResultAccuracy& accuracy);
 
 // Reads such a value with its braces; a tolerance may name any of the three, in any order. nullopt: *error has the
-// reason. Judges the text only: see IsValidResultAccuracy.
+// reason. Checks the text only: see IsValidResultAccuracy.
 std::optional<ResultAccuracy> ParseResultAccuracy(absl::string_view text, std::string* error);
 
-// No part of a tolerance is negative or NaN. An instruction whose accuracy is not valid aborts XLA.
+// Whether no part of the tolerance is negative or NaN. An instruction whose accuracy is not valid aborts XLA.
 bool IsValidResultAccuracy(const ResultAccuracy& accuracy);
 
 }  // namespace kashi

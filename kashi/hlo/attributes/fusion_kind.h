@@ -1,4 +1,4 @@
-// How a fusion's computation is to be made into a kernel: the `kind=` of a fusion (docs/spec/hlo.md, 2.6).
+// How a compiler makes a kernel of a fusion's computation: the `kind=` of a fusion (docs/spec/hlo.md, 2.6).
 #ifndef KASHI_HLO_ATTRIBUTES_FUSION_KIND_H_
 #define KASHI_HLO_ATTRIBUTES_FUSION_KIND_H_
 

@@ -100,7 +100,7 @@ absl::StatusOr<HloSharding> HloSharding::TryPartialTile(const TileAssignment& ti
   return sharding;
 }
 
-// Of types that differ, in their order.
+// Pre: the types differ and are in order.
 absl::StatusOr<HloSharding> HloSharding::FromTiles(const TileAssignment& tile, std::vector<OpSharding::Type> types,
                                                    int64_t max_devices, MetadataSpan metadata) {
   if (types.empty()) return Tile(tile, metadata);
@@ -197,7 +197,7 @@ HloSharding::Rep* HloSharding::MutableRep() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What it is
+// Queries
 // ---------------------------------------------------------------------------------------------------------------------
 
 template <typename Predicate>

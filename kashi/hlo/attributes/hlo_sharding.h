@@ -1,16 +1,16 @@
-// How the value of an instruction is spread over devices. (docs/spec/hlo.md, section 4; XLA's interface)
+// How the value of an instruction is distributed over devices. (docs/spec/hlo.md, section 4; XLA's interface)
 //
-//   {replicated}                                     every device has all of it
-//   {maximal device=3}                               device 3 has all of it
+//   {replicated}                                     every device has the whole value
+//   {maximal device=3}                               device 3 has the whole value
 //   {devices=[2,1]<=[2]}                             cut in two along dimension 0
-//   {devices=[2,2]<=[4] last_tile_dim_replicate}     the last tile dimension is none of the array's: its devices hold
+//   {devices=[2,2]<=[4] last_tile_dim_replicate}     the last tile dimension is not one of the array: its devices hold
 //              copies
-//   {devices=[2,2,2]<=[8] last_tile_dims={manual, replicated}}     so here the last two
+//   {devices=[2,2,2]<=[8] last_tile_dims={manual, replicated}}     the last two tile dimensions are not the array's
 //   {manual} {unknown} {unreduced}                   for passes that spread the work themselves
 //   {{replicated}, {manual}}                         a tuple: one for each leaf of the shape, in pre-order
-//   {mesh['a'=2,'b'=2], [{'a'}, {'b'}]}              in terms of a mesh's axes: see mesh.h
+//   {mesh['a'=2,'b'=2], [{'a'}, {'b'}]}              by axes of a mesh: see mesh.h
 //
-// A value of the size of two pointers: copies share what they hold. `leaf` below is a sharding that is not a tuple.
+// A value of the size of two pointers: copies share their data. `leaf` below is a sharding that is not a tuple.
 #ifndef KASHI_HLO_ATTRIBUTES_HLO_SHARDING_H_
 #define KASHI_HLO_ATTRIBUTES_HLO_SHARDING_H_
 
@@ -55,7 +55,7 @@ class HloSharding {
   static ShardGroup ShardLike(int64_t id) { return ShardGroup(id, /*as=*/false, /*like=*/true); }
   static ShardGroup NotShardGroup() { return ShardGroup(0, /*as=*/false, /*like=*/false); }
 
-  // ---- Making. A wrong argument ends the process; FromProto and the text reader give errors. -----------------------
+  // ---- Making. A wrong argument ends the process; FromProto and the text reader return errors. --------------------
 
   using MetadataSpan = absl::Span<const OpMetadata>;
   static HloSharding Replicate(MetadataSpan metadata = {});
@@ -74,10 +74,10 @@ class HloSharding {
                               absl::Span<const int> transpose_perm, MetadataSpan metadata = {}) {
     return Tile(TileAssignment(tile_dims, reshape_dims, transpose_perm), metadata);
   }
-  // Along the one dimension of `shape`, over devices 0 .. num_tiles-1.
+  // Tiles the only dimension of `shape` over devices 0 .. num_tiles-1.
   static HloSharding Tile1D(const Shape& shape, int64_t num_tiles, MetadataSpan metadata = {});
-  // Copies along the last tile dimension, whose devices are sorted: their order means nothing. Replicate() if that is
-  // the only dimension with devices, Tile() if it has none.
+  // Devices along the last tile dimension hold copies, and are sorted: their order has no meaning. Replicate() if
+  // only that dimension has devices, Tile() if it has none.
   static HloSharding PartialTile(const TileAssignment& tile, MetadataSpan metadata = {});
   static HloSharding PartialTile(const Array<int64_t>& tile, MetadataSpan metadata = {}) {
     return PartialTile(ToTile(tile), metadata);
@@ -90,7 +90,7 @@ class HloSharding {
                               MetadataSpan metadata = {}) {
     return Subgroup(ToTile(tile), types, metadata);
   }
-  // PartialTile and Subgroup with an error where a list of more than `max_devices` would have to be made, or where the
+  // PartialTile and Subgroup, but with an error if they would have to make a list of more than `max_devices`, or if the
   // numbers of devices do not fit each other.
   static absl::StatusOr<HloSharding> TryPartialTile(const TileAssignment& tile, int64_t max_devices,
                                                     MetadataSpan metadata = {});
@@ -119,7 +119,7 @@ class HloSharding {
   void Print(Printer* printer, bool include_metadata = false) const;
   std::string ToString(bool include_metadata = false) const;
 
-  // ---- What it is. Of a tuple: whether all elements are, so the empty tuple is everything. --------------------------
+  // ---- What it is. Of a tuple: whether all elements are, so every answer is true for the empty tuple. ---------------
 
   bool IsTuple() const;
   bool IsReplicated() const;
@@ -151,9 +151,9 @@ class HloSharding {
 
   static bool IsReservedDevice(int64_t device) { return device < 0; }
   bool UsesDevice(int64_t device) const;
-  // How many leaves each device is the only one of; *count is set to the number of leaves.
+  // The number of leaves that each device alone holds; *count is set to the number of leaves.
   std::map<int64_t, int64_t> UsedDevices(int64_t* count) const;
-  // The one device that has everything: of tuples, of all elements.
+  // The one device that has the whole value; for a tuple, of all its elements.
   std::optional<int64_t> UniqueDevice() const;
   int64_t GetUniqueDevice() const;  // there must be one
   bool HasUniqueDevice() const { return UniqueDevice().has_value(); }
@@ -168,10 +168,10 @@ class HloSharding {
   int64_t SubgroupReplicationDim() const;  // tile dimensions; -1 if there is none
   int64_t SubgroupManualDim() const;
   int64_t SubgroupUnreducedDim() const;
-  // Tile dimensions that are the array's.
+  // The number of tile dimensions that are dimensions of the array.
   int64_t TiledDataRank() const;
   int64_t TiledDataRankLeaf() const { return TiledDataRank(); }
-  // Tiles of the array, and these times their copies; 1 if tile-maximal.
+  // The number of tiles of the array; the number of tiles times their copies. 1 if tile-maximal.
   int64_t NumTiles() const;
   int64_t NumTilesLeaf() const { return NumTiles(); }
   int64_t NumTiles(absl::Span<const int64_t> dims) const;  // along those dimensions
@@ -180,7 +180,7 @@ class HloSharding {
   int64_t DeviceForTileIndex(absl::Span<const int64_t> index) const;  // of a full index, or of the array's part
   std::vector<int64_t> TileOffsetForDevice(const Shape& shape, int64_t device) const;
   std::vector<int64_t> TileLimitForDevice(const Shape& shape, int64_t device) const;  // one past the last element
-  // The largest tile: sizes are divided and rounded up. Other leaves than tiled ones leave the shape as it is.
+  // The largest tile: sizes are divided and rounded up. A leaf that is not tiled does not change the shape.
   Shape TileShape(const Shape& shape) const;
   Shape TileShape(const Shape& shape, int64_t device) const;  // the tile of that device
   // f(device, offsets, limits) for each device. An error if `dims` has another rank.
@@ -193,17 +193,17 @@ class HloSharding {
   std::vector<HloSharding>& tuple_elements();
   // The sharding of the part at `index` of a tuple shape; itself a tuple if that part is.
   HloSharding GetSubSharding(const Shape& shape, const ShapeIndex& index) const;
-  // *this if it is a tuple that fits, else SingleTuple.
+  // Returns *this if it is a tuple that fits, otherwise SingleTuple.
   absl::StatusOr<HloSharding> GetTupleSharding(const Shape& shape) const;
   HloSharding NormalizeTupleSharding(const Shape& shape) const;
-  // The one that all leaves have.
+  // The sharding that all leaves have in common.
   std::optional<HloSharding> ExtractSingleSharding() const;
-  // With each leaf's sharding at its place; of a leaf, with that sharding everywhere. The second dies on an error.
+  // A tree with the sharding of each leaf; for a leaf, that sharding everywhere. The second function dies on an error.
   absl::StatusOr<ShapeTree<HloSharding>> AsShapeTree(const Shape& shape) const;
   ShapeTree<HloSharding> GetAsShapeTree(const Shape& shape) const;
 
-  // Checks that a shape may have this sharding: ranks, numbers of leaves, and device numbers, which must be below
-  // num_devices and unique. Without num_devices their size is not checked.
+  // Checks that a shape may have this sharding: ranks, the number of leaves, and device numbers, which must be below
+  // num_devices and unique. Without num_devices there is no limit on device numbers.
   absl::Status Validate(const Shape& shape, std::optional<int64_t> num_devices = std::nullopt) const;
 
   const std::vector<OpMetadata>& metadata() const;
@@ -233,9 +233,9 @@ class HloSharding {
                                                int64_t max_devices, MetadataSpan metadata);
   static absl::StatusOr<HloSharding> LeafFromProto(const OpSharding& proto);
 
-  // This sharding's own copy, to write to.
+  // The data for writing, which is not shared with other shardings.
   Rep* MutableRep();
-  // A leaf that is not a named sharding: *this, or its V3ToV2Sharding, which is computed once.
+  // For a leaf: *this if it is not a named sharding, otherwise its V3ToV2Sharding, which is computed once.
   const absl::StatusOr<HloSharding>& TryUnnamed() const;
   const HloSharding& Unnamed() const;  // Unknown() on an error: texts may have such meshes
   template <typename Predicate>

@@ -1,4 +1,4 @@
-// Internal to HloSharding: what a sharding holds.
+// Internal to HloSharding: the data of a sharding.
 #ifndef KASHI_HLO_ATTRIBUTES_HLO_SHARDING_REP_H_
 #define KASHI_HLO_ATTRIBUTES_HLO_SHARDING_REP_H_
 
@@ -16,7 +16,7 @@
 namespace kashi {
 namespace internal {
 
-// The most devices that a text or a proto can make a program list.
+// The largest number of devices that a text or a proto can make a program list.
 inline constexpr int64_t kMaxListedDevices = int64_t{1} << 20;
 
 }  // namespace internal

@@ -39,7 +39,7 @@ bool ReadMetadataList(TokenReader* reader, std::vector<OpMetadata>* list) {
   return reader->ReadList(Kind::kLeftBrace, Kind::kRightBrace, "metadata list", read_one);
 }
 
-// Comma-separated, at least one.
+// Comma-separated numbers, at least one.
 bool ReadInts(TokenReader* reader, std::vector<int64_t>* values) {
   do {
     if (!reader->ReadInt(&values->emplace_back())) return false;
@@ -47,7 +47,7 @@ bool ReadInts(TokenReader* reader, std::vector<int64_t>* values) {
   return true;
 }
 
-// [2,4]; `what` the numbers are.
+// [2,4]; `what` describes the numbers.
 bool ReadTileDims(TokenReader* reader, absl::string_view what, std::vector<int64_t>* dims) {
   const size_t begin = reader->lexer().token().begin;
   if (!reader->Expect(Kind::kLeftSquare, absl::StrCat("to start ", what)) || !ReadInts(reader, dims)) return false;
@@ -159,7 +159,7 @@ bool ReadAxis(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes)
   return true;
 }
 
-// Reads one leaf. The members say what has been read of it.
+// Reads one leaf. The members hold what has been read so far.
 class LeafReader {
  public:
   explicit LeafReader(TokenReader* reader) : reader_(*reader) {}

@@ -1,4 +1,4 @@
-// Shardings as text: what XLA prints and what it takes. (docs/spec/hlo.md, section 4)
+// Shardings as text, as XLA prints and reads them. (docs/spec/hlo.md, section 4)
 //
 //   sharding = "{" "}" | "{" leaf { "," leaf } "}" | leaf          the first two are tuples
 //   leaf     = "{" { word | "device=" INT | devices | "last_tile_dims=" "{" [ type { "," type } ] "}"
@@ -13,8 +13,8 @@
 //   dim      = "{" [ axis { "," axis } ] ["," "?"] "}"     axis = STRING [ ":" "(" INT ")" INT ]
 //
 // As in XLA, the parts of a leaf may be in any order and occur several times, and few combinations are rejected. Text
-// that ends XLA's process is an error here. More device ids than tiles are one too (XLA writes past the end of its
-// array), and so are texts of a few bytes that claim a list of more than 16384 devices.
+// that ends XLA's process is an error here. It is also an error to have more device ids than tiles (XLA writes past the
+// end of its array), or to claim a list of more than 16384 devices in a text of a few bytes.
 #ifndef KASHI_HLO_ATTRIBUTES_HLO_SHARDING_TEXT_H_
 #define KASHI_HLO_ATTRIBUTES_HLO_SHARDING_TEXT_H_
 

@@ -25,7 +25,7 @@ std::string Reprint(absl::string_view text) {
   return sharding.ok() ? sharding->ToString(/*include_metadata=*/true) : std::string(sharding.status().message());
 }
 
-// What XLA accepts is read and printed alike; what it refuses, dies of, or takes by luck is an error with a place.
+// Texts that XLA accepts read and print alike. Texts that it refuses, dies of, or takes by luck are errors with places.
 TEST(HloShardingTextTest, AgreesWithXla) {
   for (const auto& row : ReadTestData("sharding_cases.tsv")) {
     if (row[0] != "sharding") continue;
@@ -42,19 +42,19 @@ TEST(HloShardingTextTest, AgreesWithXla) {
   }
 }
 
-// What is printed and does not read back, in XLA neither: quotes within names, lists of no or one device.
+// False for texts that are printed but do not read back, nor in XLA: quotes within names, lists of no or one device.
 bool IsReadable(absl::string_view printed) {
   return !absl::StrContains(printed, "'a'b'") && !absl::StrContains(printed, "'it's'") &&
          !absl::StrContains(printed, "devices=[]");
 }
-// Axes of size 1 that are manual or unreduced as well are not told by the short forms `manual` and `unreduced`.
+// The short forms `manual` and `unreduced` do not show axes of size 1 that are manual or unreduced as well.
 bool HidesAxes(absl::string_view printed) {
   return absl::StrContains(printed, "'=1") &&
          (absl::EndsWith(printed, "], manual}") || absl::EndsWith(printed, "], unreduced}") ||
           absl::EndsWith(printed, "), unreduced}"));
 }
 
-// Law: what is printed reads back as an equal value, of equal hash, that prints the same; records and back as well.
+// Law: printed text reads back as an equal value with an equal hash, which prints the same; records and back as well.
 TEST(HloShardingTextTest, RoundTrips) {
   for (const auto& row : ReadTestData("sharding_cases.tsv")) {
     if (row[0] != "sharding" || row[2] != "ok" || !IsReadable(row[3])) continue;
@@ -133,7 +133,7 @@ TEST(HloShardingTextTest, ErrorsSayWhere) {
   EXPECT_THAT(Reprint("{sideways}"), HasSubstr("got `sideways`"));
 }
 
-// Claims cost nothing: neither time nor room, whatever they say.
+// Claims in a text cost neither time nor memory, whatever they are.
 TEST(HloShardingTextTest, ClaimsAreNotBelieved) {
   for (absl::string_view text : {
            "{devices=[1000000,1000000]<=[1000000000000]}",
@@ -152,7 +152,7 @@ TEST(HloShardingTextTest, ClaimsAreNotBelieved) {
        }) {
     EXPECT_FALSE(ParseSharding(text).ok()) << text;
   }
-  // A mesh that can be read, and whose devices cannot be told.
+  // A mesh that can be read, but whose devices cannot be computed.
   const HloSharding odd = ParseSharding("{mesh['a'=-2,'b'=0], [{'a'}, {}], manual={'b'}}").value();
   EXPECT_FALSE(odd.IsManualSubgroup());
   EXPECT_EQ(odd, odd);
@@ -179,7 +179,7 @@ TEST(HloShardingTextTest, HostileTextsEndInErrors) {
   }
 }
 
-// A search for a term of XLA's error finds ours.
+// A search for a term of XLA's error finds Kashi's error.
 TEST(HloShardingTextTest, ErrorsHaveXlasTerms) {
   const std::pair<absl::string_view, absl::string_view> cases[] = {
       {"{replicated device=1}", "replicated shardings should not have any devices assigned"},

@@ -1,4 +1,4 @@
-// The tiles of a sharding: which part of an array each device has.
+// The tiles of a sharding: the part of an array that each device has.
 #include <algorithm>
 #include <utility>
 

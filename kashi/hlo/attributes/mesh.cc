@@ -332,7 +332,7 @@ void NamedSharding::Print(Printer* printer, bool include_metadata) const {
   mesh_.Print(printer);
   const bool has_no_axes = replicated_axes_.empty() && unreduced_axes_.empty() && manual_axes_.empty();
   if (IsMaximal()) {
-    // The mesh says it all.
+    // The mesh is the whole text.
   } else if (dim_shardings_.empty() && has_no_axes) {
     printer->Append(", replicated");
   } else if (dim_shardings_.empty() && IsUnreduced()) {

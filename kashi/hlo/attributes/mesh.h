@@ -1,4 +1,4 @@
-// Devices in a named grid, and shardings in terms of its axes: the third form of shardings and replica groups.
+// Devices in a named grid, and shardings by its axes: the third form of shardings and replica groups.
 // (docs/spec/hlo.md, section 4)
 //
 //   mesh['x'=2,'y'=4]                                  8 devices, 0 .. 7 in row-major order
@@ -9,7 +9,7 @@
 //   [{'x'}, {'y', ?}], replicated={…}, unreduced={…}, manual={…}
 //                                                      which axes shard each dimension; `?`: more may be added
 //
-// All are values; copies of a Mesh share what it holds.
+// All classes are value types; copies of a Mesh share their data.
 #ifndef KASHI_HLO_ATTRIBUTES_MESH_H_
 #define KASHI_HLO_ATTRIBUTES_MESH_H_
 
@@ -33,14 +33,14 @@ namespace kashi {
 class Mesh {
  public:
   Mesh() : Mesh({}, {}, std::nullopt, /*is_maximal=*/false) {}  // no axes: mesh[]
-  // `axis_sizes` has as many entries as `axis_names`. Checks nothing: see Validate.
+  // Pre: `axis_sizes` and `axis_names` are equally long. Checks nothing: see Validate.
   Mesh(std::vector<std::string> axis_names, std::vector<int64_t> axis_sizes)
       : Mesh(std::move(axis_names), std::move(axis_sizes), std::nullopt, /*is_maximal=*/false) {}
   Mesh(std::vector<std::string> axis_names, std::vector<int64_t> axis_sizes, TileAssignment devices)
       : Mesh(std::move(axis_names), std::move(axis_sizes), std::move(devices), /*is_maximal=*/false) {}
   static Mesh Maximal(int64_t device_id) { return Mesh({}, {}, TileAssignment(device_id), /*is_maximal=*/true); }
 
-  // XLA's rules for a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1 other than 0, 1,
+  // XLA's rules for a mesh: names differ, and an explicit list of devices is a permutation of 0 .. n-1, but not 0, 1,
   // ….
   absl::Status Validate() const;
 
@@ -57,10 +57,10 @@ class Mesh {
   void Print(Printer* printer) const;
   std::string ToString() const;
   MeshProto ToProto() const;
-  // Never dies. Errors are those of Validate, and an error if the lists do not match.
+  // Never dies. Errors: those of Validate, or lists that do not match.
   static absl::StatusOr<Mesh> FromProto(const MeshProto& proto);
 
-  // The same sizes and devices; the names of axes do not count.
+  // Whether sizes and devices are equal; the names of axes do not count.
   bool DeviceAssignmentEquals(const Mesh& other) const {
     return axis_sizes() == other.axis_sizes() && IsMaximal() == other.IsMaximal() &&
            device_assignment() == other.device_assignment();
@@ -87,7 +87,7 @@ class Mesh {
   std::shared_ptr<const Rep> rep_;
 };
 
-// An axis of a mesh, or a part of one: the axis is seen as [pre_size, size, rest], and the part is the middle
+// An axis of a mesh, or a part of one. The axis is seen as an array [pre_size, size, rest]; the part is its middle
 // dimension.
 class AxisRef {
  public:
@@ -117,7 +117,7 @@ class AxisRef {
     return a.mesh_axis_index_ == b.mesh_axis_index_ && a.sub_axis_ == b.sub_axis_;
   }
   friend bool operator!=(const AxisRef& a, const AxisRef& b) { return !(a == b); }
-  // By axis, then by place within it.
+  // Orders by axis, then by the place within the axis.
   friend bool operator<(const AxisRef& a, const AxisRef& b) { return a.SortKey() < b.SortKey(); }
   template <typename H>
   friend H AbslHashValue(H h, const AxisRef& axis) {
@@ -134,7 +134,7 @@ class AxisRef {
   std::optional<SubAxis> sub_axis_;
 };
 
-// XLA's rules for the axes of one list: each is valid, no two overlap, and no two neighbours could be written as one.
+// XLA's rules for the axes of one list: each is valid, no two overlap, and no two neighbours can be written as one.
 absl::Status ValidateAxes(absl::Span<const AxisRef> axes, const Mesh& mesh);
 
 // The devices of `mesh` in an array with one dimension for each list of axes, and a last dimension for the rest of the
@@ -168,7 +168,7 @@ class NamedSharding {
   static NamedSharding Replicate(Mesh mesh) { return NamedSharding(std::move(mesh)); }
   static NamedSharding MaximalSharding(int64_t device_id) { return NamedSharding(Mesh::Maximal(device_id)); }
 
-  // Axes of each list are valid, no part of an axis is used twice, and the lists but those of dimensions are sorted.
+  // Checks that axes of each list are valid, no part of an axis is used twice, and all lists but dimensions are sorted.
   absl::Status Validate() const;
 
   const Mesh& mesh() const { return mesh_; }
@@ -180,9 +180,9 @@ class NamedSharding {
   std::vector<OpMetadata>& metadata() { return metadata_; }
 
   bool IsMaximal() const { return mesh_.IsMaximal(); }
-  // Whether no axis does anything.
+  // Whether no axis has an effect.
   bool IsReplicated() const;
-  // Whether the axes of that sort have all the devices; others can only have size 1.
+  // Whether the axes of that kind cover all devices; other axes can only have size 1.
   bool IsManual() const { return CoversMesh(manual_axes_); }
   bool IsUnreduced() const { return CoversMesh(unreduced_axes_); }
 
@@ -190,7 +190,7 @@ class NamedSharding {
   NamedShardingProto ToProto() const;
   static absl::StatusOr<NamedSharding> FromProto(const NamedShardingProto& proto);
 
-  // Without names, metadata and explicitly replicated axes, which mean nothing more. All replicated ones are equal.
+  // Ignores names, metadata and explicitly replicated axes, which have no effect. All replicated shardings are equal.
   friend bool operator==(const NamedSharding& a, const NamedSharding& b);
 
  private:

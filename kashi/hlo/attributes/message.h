@@ -1,4 +1,4 @@
-// What the small records of HLO (Window, DotDimensionNumbers, …) are made of.
+// The building blocks of HLO's small records (Window, DotDimensionNumbers, …).
 //
 // In XLA these records are proto messages, and code written against XLA calls their generated accessors: `x()`,
 // `set_x()`, `add_x()`, `mutable_x()`, `x_size()`, `clear_x()`. Here they are plain values with the same accessors, so
@@ -10,9 +10,9 @@
 //     KASHI_RECORD(SourceTarget, source_, target_)
 //   };
 //
-// KASHI_RECORD, which must name all members, gives ==, !=, hashing and Clear(), and for records that have a message in
-// kashi/proto/wire.proto also what messages do with bytes and text (SerializeAsString(), ParseFromString(),
-// DebugString()): that needs kashi::proto.
+// KASHI_RECORD, which must name all members, defines ==, !=, hashing and Clear(). Records that have a message in
+// kashi/proto/wire.proto also get the functions of messages for bytes and text (SerializeAsString(), ParseFromString(),
+// DebugString()), which need kashi::proto.
 #ifndef KASHI_HLO_ATTRIBUTES_MESSAGE_H_
 #define KASHI_HLO_ATTRIBUTES_MESSAGE_H_
 
@@ -32,7 +32,7 @@
 
 namespace kashi {
 
-// A list with the names that protobuf's lists have. Two numbers fit without an allocation.
+// A list with the interface of protobuf's lists. Two numbers fit without an allocation.
 template <typename T>
 class RepeatedField : public absl::InlinedVector<T, (sizeof(T) <= 8 ? 16 / sizeof(T) : 1)> {
   using Base = absl::InlinedVector<T, (sizeof(T) <= 8 ? 16 / sizeof(T) : 1)>;
@@ -61,7 +61,7 @@ class RepeatedField : public absl::InlinedVector<T, (sizeof(T) <= 8 ? 16 / sizeo
   void RemoveLast() { this->pop_back(); }
 };
 
-// A list of records with the names that protobuf's lists have. Each record has its own allocation and does not move if
+// A list of records with the interface of protobuf's lists. Each record has its own allocation and does not move if
 // the list grows. As in protobuf, a pointer from Add() or Mutable() is valid until its record is removed.
 template <typename T>
 class RepeatedPtrField {
@@ -280,7 +280,7 @@ class OptionalMessage {
  private:                                                               \
   RepeatedField<type> name##_;
 
-// A list of records; pointers to them stay good while it grows.
+// A list of records. Pointers to them stay valid while the list grows.
 #define KASHI_REPEATED_MESSAGE(type, name)                       \
  public:                                                         \
   const RepeatedPtrField<type>& name() const { return name##_; } \
@@ -294,7 +294,7 @@ class OptionalMessage {
  private:                                                        \
   RepeatedPtrField<type> name##_;
 
-// A record that may be absent; reading an absent one reads an empty one.
+// A record that may be absent. Reading an absent record gives an empty one.
 #define KASHI_MESSAGE(type, name)                            \
  public:                                                     \
   bool has_##name() const { return name##_.has_value(); }    \

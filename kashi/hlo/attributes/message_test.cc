@@ -10,7 +10,7 @@
 namespace kashi::internal {
 namespace {
 
-// As with protobuf: what add_x() returned stays good while the list grows, and while the record moves.
+// As with protobuf: the pointer from add_x() stays valid while the list grows, and while the record moves.
 TEST(MessageTest, PointersToRecordsInListsStayGood) {
   Window window;
   std::vector<WindowDimension*> dimensions;

@@ -147,7 +147,7 @@ bool MetadataScanner::ScanString(std::string* value) {
   return true;
 }
 
-// The lexer knows all the things that begin like an integer and are none (`1.5`, `1_2`, …).
+// The lexer handles all tokens that begin like an integer but are none (`1.5`, `1_2`, …).
 bool MetadataScanner::ScanInt(int64_t* value) {
   Lexer lexer(text_, at_);
   if (lexer.kind() != Token::Kind::kInt) return ErrorGot("expects integer");
@@ -184,7 +184,7 @@ bool MetadataScanner::ScanProfileTypes() {
   return Match('}') || ErrorGot("expected `}` to end profile_type");
 }
 
-// Prints the fields that are there, a space between two.
+// Prints the present fields, with a space between two.
 class MetadataPrinter {
  public:
   explicit MetadataPrinter(Printer* printer) : printer_(*printer) {}
@@ -203,7 +203,7 @@ class MetadataPrinter {
     PrintLabel(label);
     printer_.Append(value);
   }
-  // `label` ends in `=` and begins with a space, which the first field is printed without.
+  // `label` ends in `=` and begins with a space, which is omitted for the first field.
   void PrintLabel(absl::string_view label) {
     printer_.Append(first_ ? label.substr(1) : label);
     first_ = false;

@@ -1,9 +1,9 @@
-// Where an instruction comes from, as text: `{op_name="jit(f)/add" source_file="f.py" source_line=3 stack_frame_id=7}`.
+// The origin of an instruction as text: `{op_name="jit(f)/add" source_file="f.py" source_line=3 stack_frame_id=7}`.
 //
 //   metadata = "{" { [","] NAME "=" value } "}"         each name at most once, in any order
 //   value    = STRING | INT of 32 bits | "{" [ INT { "," INT } ] "}" for profile_type
 //
-// Nearly every instruction of a dump has one: reader and printer take a few hundred nanoseconds.
+// Nearly every instruction of a dump has metadata, so reader and printer are fast: a few hundred nanoseconds.
 #ifndef KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_
 #define KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_
 
@@ -16,17 +16,17 @@
 
 namespace kashi::internal {
 
-// Begins at the lexer's current token, which should be `{`, and stops after its `}`. Overwrites *metadata. For text
+// Reads from the lexer's current token, which should be `{`, to the closing `}`. Overwrites *metadata. For text
 // that XLA rejects, adds one error to *diagnostics, with offsets into the lexer's text, and returns false; the lexer
 // then does not move.
 bool ParseMetadataPrefix(Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics);
 
-// With the braces; fields that have their default are left out. deduplicated_name is escaped, scheduling_name is not:
-// so does XLA, and a quote in the latter does not read back.
+// Prints with braces, without fields that have their default. deduplicated_name is escaped, scheduling_name is not,
+// as in XLA, so that a quote in the latter does not read back.
 void PrintMetadata(Printer* printer, const OpMetadata& metadata);
 
-// Whether XLA prints an instruction's metadata: not if it has line numbers, frames or profile types only. (A frame
-// that the module's tables know counts as well; frames that they do not know are dropped: the caller's part.)
+// Whether XLA prints an instruction's metadata: not if it has only line numbers, frames or profile types. (A frame
+// that the module's tables have counts too. The caller must drop frames that the tables do not have.)
 bool IsMetadataPrinted(const OpMetadata& metadata);
 
 }  // namespace kashi::internal

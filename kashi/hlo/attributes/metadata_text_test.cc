@@ -15,7 +15,7 @@ std::string Print(const OpMetadata& metadata) {
   return std::move(printer).ToString();
 }
 
-// Nothing if the text is refused, or goes on behind the metadata.
+// Nothing if the text is refused, or continues after the metadata.
 std::optional<OpMetadata> Parse(absl::string_view text) {
   Lexer lexer(text);
   OpMetadata metadata;

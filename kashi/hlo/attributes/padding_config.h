@@ -1,4 +1,4 @@
-// Short ways to make and question a PaddingConfig.
+// Short ways to make and query a PaddingConfig.
 #ifndef KASHI_HLO_ATTRIBUTES_PADDING_CONFIG_H_
 #define KASHI_HLO_ATTRIBUTES_PADDING_CONFIG_H_
 

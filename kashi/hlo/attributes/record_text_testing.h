@@ -1,4 +1,4 @@
-// The text of records (message.h) in tests of a build without kashi/proto, for googletest. Otherwise kashi/proto
+// Defines the text of records (message.h), for googletest, in a build without kashi/proto. Otherwise kashi/proto
 // defines it. In such a build CMake includes this header before the tests.
 #ifndef KASHI_HLO_ATTRIBUTES_RECORD_TEXT_TESTING_H_
 #define KASHI_HLO_ATTRIBUTES_RECORD_TEXT_TESTING_H_

@@ -16,11 +16,11 @@ using TileAssignment = Array<int64_t>;
 OpSharding Replicate();
 OpSharding Manual();
 OpSharding AssignDevice(int device);
-// `tile_shape`, which XLA still writes into the record and nothing reads, is not kept.
+// Does not keep `tile_shape`, which XLA still writes into the record although nothing reads it.
 OpSharding Tile(const Shape& tile_shape, const TileAssignment& tile_assignment);
-// Along the one dimension of the shape, over devices 0 .. num_tiles-1.
+// Tiles the only dimension of the shape over devices 0 .. num_tiles-1.
 OpSharding Tile1D(const Shape& tile_shape, int64_t num_tiles);
-// One for each leaf; one for a tuple without leaves.
+// One sharding for each leaf; one sharding for a tuple without leaves.
 OpSharding Tuple(const ShapeTree<OpSharding>& shardings);
 
 }  // namespace kashi::sharding_builder

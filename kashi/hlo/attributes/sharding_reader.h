@@ -15,19 +15,19 @@
 
 namespace kashi::internal {
 
-// Devices in lists that are made for texts that hold no such list: ids that are left out (XLA fills in 0), and iota
-// forms whose subgroups iota cannot say.
+// The limit on lists of devices that are made for a text without such a list: missing ids (XLA fills in 0), and iota
+// forms whose subgroups have no iota form.
 constexpr int64_t kMaxMissingDevices = 256;
 constexpr int64_t kMaxClaimedDevices = 16384;
 
-// Begins at the lexer's current token, `{`, and stops after the closing brace. `shape`: of the instruction, or null; if
+// Reads from the lexer's current token, `{`, to the closing brace. `shape`: of the instruction, or null; if
 // it is a tuple, a sharding that is not a tuple applies to every leaf. On an error: returns nothing, and adds one entry
 // to *diagnostics with offsets into the lexer's text.
 std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape, std::vector<Diagnostic>* diagnostics);
 
-// ---- Parts that replica groups have, too (collective_device_list.h) -------------------------------------------------
+// ---- Parts that replica groups have too (collective_device_list.h) --------------------------------------------------
 
-// [dims]<=[reshape]T(perm), or [dims]ids, which may continue what an earlier one has read.
+// [dims]<=[reshape]T(perm), or [dims]ids, where `ids` may continue ids that were read earlier.
 struct DevicesText {
   std::vector<int64_t> dims;
   std::vector<int64_t> reshape_dims;
@@ -36,7 +36,7 @@ struct DevicesText {
 };
 bool ReadDevices(TokenReader* reader, DevicesText* devices);
 
-// Begins at `mesh` or `maximal_mesh`. As in XLA, accepts a comma after the axes of a mesh, but not after device_ids.
+// Begins at `mesh` or `maximal_mesh`. Accepts, as XLA does, a comma after the axes of a mesh, but not after device_ids.
 std::optional<Mesh> ReadMesh(TokenReader* reader);
 inline bool AtMesh(const Lexer& lexer) { return lexer.AtIdent("mesh") || lexer.AtIdent("maximal_mesh"); }
 

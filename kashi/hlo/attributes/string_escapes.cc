@@ -11,11 +11,11 @@ namespace {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighBits = 0x8080808080808080;
 
-// The high bit of every byte of `word` that is zero. Bytes above a zero one may be marked wrongly: good for "any?"
-// only.
+// The high bit of every byte of `word` that is zero. Bytes above a zero byte may be marked wrongly, so this only tells
+// whether there is any.
 constexpr uint64_t ZeroBytes(uint64_t word) { return (word - kOnes) & ~word & kHighBits; }
 
-// Eight bytes at a time; the bits that are not zero mean that one of them is to be escaped.
+// Checks eight bytes at a time; the result is not zero if one of them must be escaped.
 constexpr uint64_t BytesToEscape(uint64_t word) {
   const uint64_t control = (word - kOnes * 0x20) & ~word & kHighBits;
   return (word & kHighBits) | control | ZeroBytes(word ^ kOnes * 0x7f) | ZeroBytes(word ^ kOnes * '"') |

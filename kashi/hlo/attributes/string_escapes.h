@@ -10,12 +10,12 @@
 
 namespace kashi::internal {
 
-// Whether CEscaped would change `text`: quotes of both sorts, backslashes, control bytes and bytes above 0x7e do.
+// Whether CEscaped would change `text`, as for quotes of both sorts, backslashes, control bytes and bytes above 0x7e.
 bool NeedsCEscape(absl::string_view text);
 
 // `a"é` as `a\"\303\251`; tab, line feed and carriage return as \t, \n and \r.
 std::string CEscaped(absl::string_view text);
-// The same, without a copy where nothing is to be escaped.
+// Prints CEscaped(text); does not copy a text that needs no escapes.
 void AppendCEscaped(Printer* printer, absl::string_view text);
 
 // Undoes C's escapes (`\n`, `\x41`, `\101`, `\u00e9`, …) and sets *text. Returns false for an escape that C does not

@@ -30,8 +30,8 @@ void DropOnes(DimensionVector* dims, Permutation* perm) {
   dims->erase(std::remove(dims->begin(), dims->end(), 1), dims->end());
 }
 
-// Multiplies into one the dimensions that follow each other before and after the transposition; what was merged
-// becomes 1. Nothing if a product does not fit; else whether there was any.
+// Multiplies into one the dimensions that follow each other before and after the transposition; merged dimensions
+// become 1. Nothing if a product does not fit; otherwise whether any were merged.
 std::optional<bool> MergeNeighbours(DimensionVector* dims, const Permutation& perm) {
   bool merged = false;
   for (size_t i = 1, base = 0; i < perm.size(); ++i) {
@@ -183,9 +183,9 @@ IotaTileAssignment IotaTileAssignment::WithDims(absl::Span<const int64_t> dims) 
   return iota;
 }
 
-// Dims and transposed reshape_dims are two ways to factor one number, each major to minor. The pieces are the factors
-// of both: dims [2,6], reshaped [4,3] gives 2 | 2 3. Where neither of two factors divides the other, iota cannot say
-// it.
+// Dims and transposed reshape_dims are two factorizations of one number, major to minor. The pieces are the factors
+// of both: dims [2,6], reshaped [4,3] gives 2 | 2 3. If neither of two factors divides the other, there is no iota
+// form.
 std::optional<IotaTileAssignment> IotaTileAssignment::Transpose(absl::Span<const int> perm) const {
   KASHI_CHECK(IsPermutationOf(perm, dims_.size())) << "not a permutation of " << ndims() << " dimensions";
   DimensionVector new_dims;
@@ -198,7 +198,7 @@ std::optional<IotaTileAssignment> IotaTileAssignment::Transpose(absl::Span<const
     last = dim;
   }
   if (is_reshape) return WithDims(new_dims);
-  // Rows of 0, 1, 2, …: what is transposed are dims themselves, even where they are inconsistent.
+  // Rows of 0, 1, 2, …: the transposed dimensions are dims themselves, even if they are inconsistent.
   if (reshape_dims_.size() == 1) return TryCreate(new_dims, dims_, perm);
   if (!IsConsistent()) return std::nullopt;
   std::vector<Piece> pieces;

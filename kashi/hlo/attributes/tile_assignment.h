@@ -1,6 +1,6 @@
-// Which device holds which tile: an array of device numbers, one for each tile. (docs/spec/hlo.md, section 4)
+// The device that holds each tile: an array of device numbers, one for each tile. (docs/spec/hlo.md, section 4)
 //
-// Most are kept in iota form, which takes no room however many devices there are:
+// Most assignments are kept in iota form, which has the same size for any number of devices:
 //
 //   [2,4]<=[4,2]T(1,0)    0 .. 7 laid out as [4,2], transposed by (1,0), read as [2,4]:  0 2 4 6 / 1 3 5 7
 //   [2,4]0,2,4,6,1,3,5,7  the same, as an explicit list
@@ -29,7 +29,7 @@
 
 namespace kashi {
 
-// The product, capped at the largest int64_t: of sizes that a text merely claims.
+// The product of sizes that a text may merely claim, capped at the largest int64_t.
 int64_t SaturatingProduct(absl::Span<const int64_t> sizes);
 
 // Device numbers 0, 1, … reshaped to reshape_dims, transposed by transpose_perm, and reshaped to dims. Texts may have
@@ -39,10 +39,10 @@ class IotaTileAssignment {
   using Permutation = absl::InlinedVector<int, 6>;
 
   static IotaTileAssignment Create(absl::Span<const int64_t> dims);
-  // Dies where TryCreate gives nothing.
+  // Dies where TryCreate returns nothing.
   static IotaTileAssignment Create(absl::Span<const int64_t> dims, absl::Span<const int64_t> reshape_dims,
                                    absl::Span<const int> transpose_perm);
-  // Nothing if the two lists are not equally long, an entry of the second is no dimension of the first, or merged
+  // Nothing if the two lists are not equally long, an entry of the second is not a dimension of the first, or merged
   // dimensions have a size beyond int64_t.
   static std::optional<IotaTileAssignment> TryCreate(absl::Span<const int64_t> dims,
                                                      absl::Span<const int64_t> reshape_dims,
@@ -54,16 +54,16 @@ class IotaTileAssignment {
   absl::Span<const int64_t> reshape_dims() const { return reshape_dims_; }
   absl::Span<const int> transpose_perm() const { return transpose_perm_; }
   int64_t num_elements() const { return SaturatingProduct(dims_); }
-  // Whether the three lists say one number of devices, which is 1 or more, and transpose_perm is a permutation.
+  // Whether the three lists give the same number of devices, 1 or more, and transpose_perm is a permutation.
   bool IsConsistent() const;
 
   int64_t value_at(absl::Span<const int64_t> index) const;
   int64_t ValueAtLinearIndex(int64_t index) const;
-  // The same values with new dims. Pre: equal products.
+  // The values with new dimensions. Pre: equal products.
   IotaTileAssignment WithDims(absl::Span<const int64_t> dims) const;
   // The assignment with dimension perm[i] at position i; nothing if the iota form cannot represent it.
   std::optional<IotaTileAssignment> Transpose(absl::Span<const int> perm) const;
-  // The assignment in which the devices of each row of the last dimension are in rising order; nothing as above.
+  // The assignment in which each row of the last dimension is in ascending order; nothing as above.
   std::optional<IotaTileAssignment> SortRows() const;
 
   void Print(Printer* printer) const;  // [2,4]<=[4,2]T(1,0)
@@ -82,7 +82,7 @@ class IotaTileAssignment {
   Permutation transpose_perm_;
 };
 
-// A value; copies share what they hold.
+// A value type; copies share their data.
 class TileAssignment {
  public:
   TileAssignment();                                                      // no device at all: dimensions [0]
@@ -100,7 +100,7 @@ class TileAssignment {
   int64_t num_dimensions() const { return static_cast<int64_t>(dimensions().size()); }
   int64_t dim(int64_t n) const { return dimensions()[n]; }
   int64_t num_elements() const { return SaturatingProduct(dimensions()); }
-  // How it is kept; empty: as an explicit list.
+  // The iota form; empty if the assignment is an explicit list.
   const std::optional<IotaTileAssignment>& iota() const { return rep_->iota; }
 
   int64_t operator()(absl::Span<const int64_t> index) const;
@@ -109,33 +109,33 @@ class TileAssignment {
   }
   int64_t first() const { return AtLinearIndex(0); }  // there must be one
   bool UsesDevice(int64_t device) const;              // at once for the iota form
-  // In row-major order; the index is valid during the call. EachStatus stops at the first error.
+  // Calls f in row-major order; the index is valid during the call. EachStatus stops at the first error.
   void Each(absl::FunctionRef<void(absl::Span<const int64_t>, int64_t)> f) const;
   absl::Status EachStatus(absl::FunctionRef<absl::Status(absl::Span<const int64_t>, int64_t)> f) const;
 
-  // All values, which takes 8 bytes each; made from the iota form at the first call, which any thread may make.
+  // All values, 8 bytes each. The first call makes them from the iota form, and any thread may make it.
   const Array<int64_t>& array() const { return *shared_array(); }
   const std::shared_ptr<const Array<int64_t>>& shared_array() const;
   std::shared_ptr<Array<int64_t>> shared_array_clone() const { return std::make_shared<Array<int64_t>>(array()); }
-  // The same values as an explicit list. An error if they are more than `max_devices`, or an iota form that is not
+  // The assignment as an explicit list. An error if it has more than `max_devices` values, or an iota form that is not
   // consistent.
   absl::StatusOr<TileAssignment> ToExplicit(int64_t max_devices) const;
 
-  // The number of elements must stay the same.
+  // Pre: the number of elements stays the same.
   TileAssignment Reshape(absl::Span<const int64_t> dims) const;
   // Moves dimension perm[i] to position i. Keeps the iota form if possible. Errors are those of ToExplicit.
   absl::StatusOr<TileAssignment> TryTranspose(absl::Span<const int> perm, int64_t max_devices) const;
   TileAssignment Transpose(absl::Span<const int> perm) const;  // dies on an error
-  // Each row of the last dimension in rising order; likewise.
+  // Sorts each row of the last dimension in ascending order; iota form and errors as above.
   absl::StatusOr<TileAssignment> TrySortRows(int64_t max_devices) const;
 
   void Print(Printer* printer) const;  // devices=[2,4]<=[4,2]T(1,0) or devices=[2,1]1,0
   std::string ToString() const;
 
-  // By value: the iota form of a list equals the list. (Of two iota forms, the forms are compared.)
+  // Compares values: the iota form of a list equals the list. (Two iota forms are compared as forms.)
   friend bool operator==(const TileAssignment& a, const TileAssignment& b);
   friend bool operator!=(const TileAssignment& a, const TileAssignment& b) { return !(a == b); }
-  // Of the dimensions and a few of the devices, so that huge iota forms cost nothing.
+  // Hashes the dimensions and a few of the devices, so that a huge iota form costs nothing.
   template <typename H>
   friend H AbslHashValue(H h, const TileAssignment& tile) {
     h = H::combine(std::move(h), tile.dimensions());

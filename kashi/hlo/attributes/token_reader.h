@@ -1,5 +1,5 @@
-// What the readers of HLO's smaller texts (shardings, device lists) share: taking tokens, and saying what is wrong, in
-// the terms of XLA's reader.
+// The base of the readers of HLO's smaller texts (shardings, device lists): it takes tokens and reports errors, in
+// the words of XLA's reader.
 #ifndef KASHI_HLO_ATTRIBUTES_TOKEN_READER_H_
 #define KASHI_HLO_ATTRIBUTES_TOKEN_READER_H_
 
@@ -33,7 +33,7 @@ class TokenReader {
     lexer_.Next();
     return true;
   }
-  // An attribute's name with its `=`: `devices=`.
+  // The name of an attribute with its `=`: `devices=`.
   bool MatchAttribute(absl::string_view name) {
     if (!AtAttribute(name)) return false;
     lexer_.Next();
@@ -49,7 +49,7 @@ class TokenReader {
     return false;
   }
   bool ErrorHere(std::string message) { return Error(lexer_.token().begin, lexer_.token().end, std::move(message)); }
-  // About everything from `begin` to the last token that was taken.
+  // An error about everything from `begin` to the last token that was taken.
   bool ErrorSince(size_t begin, std::string message) { return Error(begin, lexer_.previous_end(), std::move(message)); }
   bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer_))); }
   bool ErrorExpected(absl::string_view what) { return ErrorGot(absl::StrCat("expected ", what)); }
@@ -57,13 +57,13 @@ class TokenReader {
   bool Expect(Token::Kind kind, absl::string_view where) {
     return Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
   }
-  // A separate `=`: after a string, as in 'x'=2.
+  // A separate `=` after a string, as in 'x'=2.
   bool ExpectEqualSign(absl::string_view where) {
     if (lexer_.token_text() != "=") return ErrorExpected(absl::StrCat("`=` ", where));
     lexer_.Next();
     return true;
   }
-  // As XLA: 2^63 and above are the negative numbers of the same 64 bits.
+  // As in XLA, numbers from 2^63 on become the negative numbers with the same 64 bits.
   bool ReadInt(int64_t* value) {
     if (kind() != Token::Kind::kInt) return ErrorGot("expects integer");
     *value = lexer_.token().int_value;

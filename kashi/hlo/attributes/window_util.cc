@@ -21,7 +21,7 @@ bool AnyDimension(const Window& window, Predicate predicate) {
   return std::any_of(window.dimensions().begin(), window.dimensions().end(), predicate);
 }
 
-// " heading=1x2": what `print` makes of each dimension.
+// " heading=1x2", with the output of `print` for each dimension.
 template <typename PrintDimension>
 void PrintPart(Printer* printer, const Window& window, const char* heading, PrintDimension print) {
   printer->Append(heading);

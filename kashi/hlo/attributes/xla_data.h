@@ -162,7 +162,7 @@ class ResultAccuracy {
     KASHI_SCALAR(int64_t, ulps, 0)
     KASHI_RECORD(Tolerance, atol_, rtol_, ulps_)
   };
-  // One of the two: with a tolerance the mode counts for nothing.
+  // One of the two: if there is a tolerance, the mode has no effect.
   KASHI_SCALAR(Mode, mode, DEFAULT)
   KASHI_MESSAGE(Tolerance, tolerance)
   KASHI_RECORD(ResultAccuracy, mode_, tolerance_)
@@ -228,9 +228,9 @@ class ChannelHandle {
   KASHI_RECORD(ChannelHandle, handle_, type_)
 };
 
-// ---- What any instruction may carry --------------------------------------------------------------------------------
+// ---- Fields of any instruction -------------------------------------------------------------------------------------
 
-// Strings by strings, in the order of the keys, in which XLA prints them.
+// A map from strings to strings, in the order of the keys, which is XLA's print order.
 class StringMap : public std::map<std::string, std::string> {
  public:
   using map::map;
@@ -287,7 +287,7 @@ enum ProfileGenerationStrategy : int {
 class Payload {
   KASHI_SCALAR(std::string, value, std::string())
   KASHI_SCALAR(int64_t, id, 0)
-  // Which of the two it is; false: the bytes.
+  // Whether the payload is an id; false: bytes.
   KASHI_SCALAR(bool, is_id, false)
   KASHI_RECORD(Payload, value_, id_, is_id_)
 };
@@ -297,8 +297,8 @@ inline bool IsNothing(const std::string& value) { return value.empty(); }
 inline bool IsNothing(int64_t value) { return value == 0; }
 }  // namespace message_internal
 
-// Where an instruction comes from. There is one for nearly every instruction of a module, so what dumps seldom have is
-// kept apart.
+// The origin of an instruction. Nearly every instruction of a module has one, so fields that are rare in dumps are
+// stored apart.
 class OpMetadata {
  public:
   class ProfileInfo {
@@ -362,7 +362,7 @@ class OpMetadata {
                stack_frame_id_, rare_)
 };
 
-// ---- Sharding, as the protos keep it; HloSharding (hlo_sharding.h) is the form that is worked on --------------------
+// ---- Sharding, as in the protos; code works on HloSharding (hlo_sharding.h) ----------------------------------------
 
 class MeshProto {
  public:

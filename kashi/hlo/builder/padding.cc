@@ -44,7 +44,7 @@ std::vector<std::pair<int64_t, int64_t>> MakePadding(absl::Span<const int64_t> i
   if (padding == Padding::kValid) return result;
   for (size_t i = 0; i < result.size(); ++i) {
     const int64_t windows = CeilOfRatio(input_dimensions[i], window_strides[i]);
-    // windows * stride may exceed int64_t by less than a stride; what is subtracted brings it back.
+    // windows * stride may exceed int64_t by less than a stride; the subtraction brings it back.
     const int64_t covered = WrappingAdd(WrappingMultiply(windows - 1, window_strides[i]), window_dimensions[i]);
     const int64_t total = std::max<int64_t>(WrappingSubtract(covered, input_dimensions[i]), 0);
     result[i] = {total / 2, total - total / 2};

@@ -1,4 +1,4 @@
-// The padding of an image before windows slide over it, given as "same" or "valid" instead of numbers.
+// The padding of the input of a window operation, given as "same" or "valid" instead of numbers.
 #ifndef KASHI_HLO_BUILDER_PADDING_H_
 #define KASHI_HLO_BUILDER_PADDING_H_
 
@@ -16,12 +16,12 @@ enum class Padding {
   kValid,  // none
 };
 
-// InvalidArgument unless the three lists are equally long and windows and strides are positive.
+// InvalidArgument unless the three lists are equally long, and windows and strides are positive.
 absl::Status ValidatePaddingValues(absl::Span<const int64_t> input_dimensions,
                                    absl::Span<const int64_t> window_dimensions,
                                    absl::Span<const int64_t> window_strides);
 
-// (low, high) for each dimension. Dies of what ValidatePaddingValues refuses.
+// (low, high) for each dimension. Dies for arguments that ValidatePaddingValues refuses.
 std::vector<std::pair<int64_t, int64_t>> MakePadding(absl::Span<const int64_t> input_dimensions,
                                                      absl::Span<const int64_t> window_dimensions,
                                                      absl::Span<const int64_t> window_strides, Padding padding);

@@ -1,4 +1,4 @@
-// How operands of different sizes are made to fit, by instructions (docs/spec/hlo-ops.md 10.2). Internal to the
+// Instructions that broadcast operands of different sizes to equal sizes (docs/spec/hlo-ops.md 10.2). Internal to the
 // builder.
 #ifndef KASHI_HLO_BUILDER_XLA_BROADCASTING_H_
 #define KASHI_HLO_BUILDER_XLA_BROADCASTING_H_
@@ -17,14 +17,14 @@ struct BinaryOperands {
   Shape result;
 };
 
-// Operands with the result's sizes, which may be other instructions than before.
+// Operands with the sizes of the result. They may be new instructions.
 absl::StatusOr<BinaryOperands> BroadcastOperands(XlaLowering* to, HloOpcode opcode, Node lhs, Node rhs,
                                                  absl::Span<const int64_t> broadcast_dimensions);
 
-// Of operands of equal sizes and scalars among them: the scalars with those sizes.
+// Broadcasts the scalars among `operands`, whose other sizes are equal, to these sizes.
 absl::StatusOr<std::vector<Node>> BroadcastScalars(XlaLowering* to, Nodes operands);
 
-// The custom call that broadcasts to sizes known at run time only.
+// The custom call that broadcasts to sizes that are known only at run time.
 NodeOr AddDynamicBroadcast(XlaLowering* to, Node operand, Node output_dimensions,
                            absl::Span<const int64_t> broadcast_dimensions, const Shape& output_shape);
 

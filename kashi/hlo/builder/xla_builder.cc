@@ -1,4 +1,4 @@
-// What a builder keeps: errors, instructions, embedded computations, annotations. Results: xla_builder_build.cc.
+// The contents of a builder: errors, instructions, embedded computations, annotations. Results: xla_builder_build.cc.
 #include "kashi/hlo/builder/xla_builder.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ absl::StatusOr<HloInstruction*> XlaBuilder::Add(std::unique_ptr<HloInstruction> 
 
 namespace {
 
-// One sharding for a tuple is that of each element. An error if it does not fit the shape: the rank, the leaves.
+// A single sharding for a tuple applies to each element. An error if it does not fit the shape: the rank, the leaves.
 absl::Status SetShardingOf(HloInstruction* instruction, const OpSharding& proto) {
   const Shape& shape = instruction->shape();
   KASHI_ASSIGN_OR_RETURN(HloSharding sharding, HloSharding::FromProto(proto));

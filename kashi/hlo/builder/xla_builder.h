@@ -1,4 +1,4 @@
-// XlaBuilder: computations from C++, an operation a call.
+// XlaBuilder: makes computations from C++, one call for each operation.
 //
 //   XlaBuilder b("affine");
 //   XlaOp x = Parameter(&b, 0, ShapeUtil::MakeShape(F32, {2, 3}), "x");
@@ -6,9 +6,9 @@
 //   Add(x, y, /*broadcast_dimensions=*/{1});
 //   absl::StatusOr<XlaComputation> computation = b.Build();   // of the last operation
 //
-// Errors are deferred: an operation that fails returns an invalid XlaOp, which others may take; the builder keeps the
-// first error, and Build returns it. Shapes are inferred (shape_inference.h); what an operation becomes, most are one
-// instruction, is docs/spec/hlo-ops.md 10. Names of instructions in the result are `opcode.number`, of parameters
+// Errors are deferred: an operation that fails returns an invalid XlaOp, which other operations accept; the builder
+// keeps the first error, and Build returns it. Shapes are inferred (shape_inference.h). Most operations become one
+// instruction (docs/spec/hlo-ops.md 10). Instructions of the result are named `opcode.number`, parameters
 // `name.number`.
 //
 // Interface and meaning are XLA's (docs/spec/xla-api.md 28). One thread at a time may use a builder and its
@@ -47,12 +47,12 @@ namespace kashi {
 // ---- Inputs. -------------------------------------------------------------------------------------------------------
 
 XlaOp Parameter(XlaBuilder* builder, int64_t parameter_number, const Shape& shape, const std::string& name);
-// Whether all replicas get the same, for each leaf of the shape.
+// Also says, for each leaf of the shape, whether all replicas get the same value.
 XlaOp Parameter(XlaBuilder* builder, int64_t parameter_number, const Shape& shape, const std::string& name,
                 const std::vector<bool>& replicated_at_leaf_buffers);
-// An array whose elements are all the same becomes the broadcast of a scalar.
+// An array with equal elements becomes the broadcast of a scalar.
 XlaOp ConstantLiteral(XlaBuilder* builder, const LiteralSlice& literal);
-// 0, 1, 2, … along a dimension.
+// 0, 1, 2, … along one dimension.
 XlaOp Iota(XlaBuilder* builder, const Shape& shape, int64_t iota_dimension);
 XlaOp Iota(XlaBuilder* builder, PrimitiveType type, int64_t size);
 
@@ -138,8 +138,8 @@ XlaOp Or(XlaOp first, XlaOp second, XlaOp third, Rest... rest) {
   return Or(first, Or(second, third, rest...));
 }
 XlaOp Conj(XlaOp operand);
-// Operands that are not scalars must have the same sizes; scalars are broadcast. Select: or on_true and on_false are
-// tuples.
+// Operands that are not scalars must have the same sizes; scalars are broadcast. on_true and on_false of Select may
+// also be tuples.
 XlaOp Select(XlaOp pred, XlaOp on_true, XlaOp on_false);
 XlaOp Clamp(XlaOp min, XlaOp operand, XlaOp max);
 
@@ -151,7 +151,7 @@ XlaOp ReducePrecision(XlaOp operand, int exponent_bits, int mantissa_bits);
 // ---- Shape and data movement. ---------------------------------------------------------------------------------------
 
 XlaOp Broadcast(XlaOp operand, absl::Span<const int64_t> broadcast_sizes);  // new dimensions in front
-// Dimension i of the operand is broadcast_dimensions[i] of the result, of its size or 1.
+// Dimension i of the operand becomes dimension broadcast_dimensions[i] of the result. It has the same size, or size 1.
 XlaOp BroadcastInDim(XlaOp operand, absl::Span<const int64_t> out_dim_size,
                      absl::Span<const int64_t> broadcast_dimensions);
 XlaOp MhloDynamicBroadcastInDim(XlaOp operand, XlaOp output_dimensions, absl::Span<const int64_t> broadcast_dimensions,
@@ -173,7 +173,7 @@ XlaOp SliceInDim(XlaOp operand, int64_t start_index, int64_t limit_index, int64_
 XlaOp DynamicSlice(XlaOp operand, absl::Span<const XlaOp> start_indices, absl::Span<const int64_t> slice_sizes);
 XlaOp DynamicUpdateSlice(XlaOp operand, XlaOp update, absl::Span<const XlaOp> start_indices);
 XlaOp ConcatInDim(XlaBuilder* builder, absl::Span<const XlaOp> operands, int64_t dimension);
-// s32[]; of a static dimension a constant.
+// s32[]; a constant for a static dimension.
 XlaOp GetDimensionSize(XlaOp operand, int64_t dimension);
 XlaOp SetDimensionSize(XlaOp operand, XlaOp val, int64_t dimension);
 XlaOp RemoveDynamicDimension(XlaOp operand, int64_t dimension);  // its size is the bound from now on
@@ -181,9 +181,9 @@ XlaOp Tuple(XlaBuilder* builder, absl::Span<const XlaOp> elements);
 XlaOp GetTupleElement(XlaOp tuple_data, int64_t index);
 
 // ---- Contractions, linear algebra, normalisation. ------------------------------------------------------------------
-// Without a preferred element type the result has the higher of the operands'.
+// Without a preferred element type, the result has the operand type of higher precision.
 
-// The last dimension of lhs with the first of rhs; ranks 1 and 2.
+// Contracts the last dimension of lhs with the first of rhs; ranks 1 and 2.
 XlaOp Dot(XlaOp lhs, XlaOp rhs, const PrecisionConfig* precision_config = nullptr,
           std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 XlaOp DotGeneral(XlaOp lhs, XlaOp rhs, const DotDimensionNumbers& dimension_numbers,
@@ -196,7 +196,7 @@ XlaOp RaggedDot(XlaOp lhs, XlaOp rhs, XlaOp group_sizes, const RaggedDotDimensio
                 const PrecisionConfig* precision_config = nullptr,
                 std::optional<PrimitiveType> preferred_element_type = std::nullopt);
 
-// With CreateDefaultConvDimensionNumbers, of as many spatial dimensions as there are strides.
+// Uses CreateDefaultConvDimensionNumbers, with one spatial dimension for each stride.
 XlaOp Conv(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides, Padding padding,
            int64_t feature_group_count = 1, int64_t batch_group_count = 1,
            const PrecisionConfig* precision_config = nullptr,
@@ -221,7 +221,7 @@ XlaOp ConvGeneralDilated(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_
                          const PrecisionConfig* precision_config = nullptr,
                          std::optional<PrimitiveType> preferred_element_type = std::nullopt,
                          std::optional<std::vector<bool>> window_reversal = std::nullopt);
-// Custom calls, for sizes that are known at run time only.
+// Custom calls, for sizes that are known only at run time.
 XlaOp DynamicConvForward(XlaOp lhs, XlaOp rhs, absl::Span<const int64_t> window_strides,
                          absl::Span<const std::pair<int64_t, int64_t>> padding, absl::Span<const int64_t> lhs_dilation,
                          absl::Span<const int64_t> rhs_dilation, const ConvolutionDimensionNumbers& dimension_numbers,
@@ -253,7 +253,7 @@ XlaOp BatchNormGrad(XlaOp operand, XlaOp scale, XlaOp batch_mean, XlaOp batch_va
                     int64_t feature_index);
 XlaOp RngNormal(XlaOp mu, XlaOp sigma, const Shape& shape);
 XlaOp RngUniform(XlaOp a, XlaOp b, const Shape& shape);
-// (the next state, random bits as unsigned integers as wide as the shape's elements).
+// Returns (the next state, random bits): unsigned integers as wide as the elements of the shape.
 XlaOp RngBitGenerator(RandomAlgorithm algorithm, XlaOp initial_state, const Shape& shape);
 
 // ---- Reductions, windows, sorting, gather and scatter. --------------------------------------------------------------
@@ -287,7 +287,7 @@ XlaOp SelectAndScatterWithGeneralPadding(XlaOp operand, const XlaComputationRef&
                                          absl::Span<const int64_t> window_strides,
                                          absl::Span<const std::pair<int64_t, int64_t>> padding, XlaOp source,
                                          XlaOp init_value, const XlaComputationRef& scatter);
-// There are no static operands.
+// Static operands are not supported.
 XlaOp Map(XlaBuilder* builder, absl::Span<const XlaOp> operands, const XlaComputationRef& computation,
           absl::Span<const int64_t> dimensions, absl::Span<const XlaOp> static_operands = {});
 XlaOp Sort(absl::Span<const XlaOp> operands, const XlaComputationRef& comparator, int64_t dimension = -1,
@@ -311,7 +311,7 @@ XlaOp CompositeCall(XlaBuilder* builder, const XlaComputationRef& computation, a
 XlaOp While(const XlaComputationRef& condition, const XlaComputationRef& body, XlaOp init);
 XlaOp Conditional(XlaOp predicate, XlaOp true_operand, const XlaComputationRef& true_computation, XlaOp false_operand,
                   const XlaComputationRef& false_computation);
-// An index out of range means the last branch.
+// An index out of range selects the last branch.
 XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputation* const> branch_computations,
                   absl::Span<const XlaOp> branch_operands);
 XlaOp Conditional(XlaOp branch_index, absl::Span<const XlaComputationId> branch_computations,
@@ -350,7 +350,7 @@ XlaOp CustomCallWithConvDnums(XlaBuilder* builder, const std::string& call_targe
                               CustomCallSchedule schedule = SCHEDULE_NONE,
                               CustomCallApiVersion api_version = API_VERSION_ORIGINAL);
 
-// ---- Collectives. No groups: all replicas are one. ------------------------------------------------------------------
+// ---- Collectives. Without groups, all replicas are one group. -------------------------------------------------------
 
 XlaOp CrossReplicaSum(XlaOp operand, absl::Span<const ReplicaGroup> replica_groups = {});
 XlaOp AllReduce(XlaOp operand, const XlaComputationRef& computation, absl::Span<const ReplicaGroup> replica_groups = {},
@@ -399,7 +399,7 @@ XlaOp MultiCollectivePermute(absl::Span<const XlaOp> operands,
                              const std::optional<ChannelHandle>& channel_id = std::nullopt, bool inplace = false);
 XlaOp ReplicaId(XlaBuilder* builder);
 
-// ---- Tokens and transfers. Those without a token make their own; outfeeds without one follow each other. ------------
+// ---- Tokens and transfers. Those without a token make one; outfeeds without a token follow each other. --------------
 
 XlaOp CreateToken(XlaBuilder* builder);
 XlaOp AfterAll(XlaBuilder* builder, absl::Span<const XlaOp> tokens);
@@ -414,8 +414,8 @@ XlaOp RecvWithToken(XlaOp token, const Shape& shape, const ChannelHandle& handle
 XlaOp SendToHost(XlaOp operand, XlaOp token, const Shape& shape_with_layout, const ChannelHandle& handle);
 XlaOp RecvFromHost(XlaOp token, const Shape& shape, const ChannelHandle& handle);
 
-// ---- Between a program for all devices and one for each: custom calls around which a value is a shard. --------------
-// `single_dim`: the one dimension that is (un)sharded; -1: all.
+// ---- Between a program for all devices and the program of one: custom calls around a value that is a shard. ---------
+// `single_dim`: the only dimension to shard or unshard; -1: all.
 
 absl::StatusOr<XlaOp> ConvertSpmdFullToShardShape(XlaBuilder* builder, XlaOp input, int single_dim,
                                                   const OpSharding& manual_sharding,

@@ -1,4 +1,4 @@
-// Broadcasts, as operations and as what binary operations need. docs/spec/hlo-ops.md 10.2, with the order of
+// Broadcasts, as operations and for binary operations. docs/spec/hlo-ops.md 10.2, with the order of
 // instructions.
 #include <algorithm>
 #include <numeric>
@@ -22,7 +22,7 @@ using internal::Nodes;
 using internal::XlaLowering;
 namespace {
 
-// One broadcast. Its mapped dimensions are dynamic where the operand's are.
+// Adds one broadcast. Its mapped dimensions are dynamic where those of the operand are.
 NodeOr AddBroadcast(XlaLowering* to, Node operand, Shape shape, absl::Span<const int64_t> dimensions) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     shape.set_dynamic_dimension(static_cast<int>(dimensions[i]),
@@ -31,7 +31,7 @@ NodeOr AddBroadcast(XlaLowering* to, Node operand, Shape shape, absl::Span<const
   return to->Add(HloInstruction::CreateBroadcast(shape, operand, dimensions));
 }
 
-// Dimension dimensions[i] has the operand's size, the others the result's.
+// Dimension dimensions[i] has the operand's size; the other dimensions have the result's sizes.
 NodeOr ExpandRank(XlaLowering* to, Node operand, const Shape& result, absl::Span<const int64_t> dimensions) {
   std::vector<int64_t> sizes(result.dimensions().begin(), result.dimensions().end());
   for (size_t i = 0; i < dimensions.size(); ++i) {
@@ -172,7 +172,7 @@ NodeOr XlaLowering::AddBroadcastSequence(const Shape& output_shape, Node operand
   }
   Node reshaped;
   {
-    // The rank differs from the rank of the sharding.
+    // The rank differs from that of the sharding.
     XlaScopedShardingAssignment none(builder_, std::nullopt);
     KASHI_ASSIGN_OR_RETURN(reshaped, Add(ShapeUtil::MakeShape(shape.element_type(), kept_sizes, kept_flags),
                                          HloOpcode::kReshape, {operand}));

@@ -1,5 +1,5 @@
 // Broadcasting through the builder: the documents' examples (docs/spec/array-model.md 7.6, XLA's "Broadcasting"), what
-// is emitted for them, and what is refused, for every binary operation.
+// the instructions for them, and refusals, for every binary operation.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ struct BinaryFunction {
   const char* type;    // of operands
   const char* result;  // type of the result
 };
-// Atan2 and Complex want floating point, the shifts and logic integers.
+// Atan2 and Complex need floating-point types, shifts and logic need integers.
 std::vector<BinaryFunction> AllBinary() {
   std::vector<BinaryFunction> all;
 #define KASHI_BINARY(function, opcode) all.push_back({#function, function, "s32", "s32"});
@@ -130,7 +130,7 @@ TEST(XlaBuilderBroadcastTest, WhatIsEmitted) {
   EXPECT_EQ(AddLines("f32[2,3]", "f32[2]", {0}),
             "broadcast f32[2]->f32[2,3] dimensions={0}\n"
             "add f32[2,3], f32[2,3]->f32[2,3]");
-  // Element types stay, the result has the higher.
+  // Element types stay; the result has the type of higher precision.
   EXPECT_EQ(AddLines("f32[2,3]", "bf16[3]", {1}),
             "broadcast bf16[3]->bf16[2,3] dimensions={1}\n"
             "add f32[2,3], bf16[2,3]->f32[2,3]");
@@ -177,7 +177,7 @@ TEST(XlaBuilderBroadcastTest, UnboundedSizes) {
             "custom-call f32[], s32[2]->f32[?,10] custom_call_target=\"mhlo.dynamic_broadcast_in_dim\", "
             "backend_config={broadcast_dimensions=[]}\n"
             "add f32[?,10], f32[?,10]->f32[?,10]");
-  // Sizes that may turn out to be equal are left alone, as in XLA.
+  // Sizes that may be equal at run time are left alone, as in XLA.
   EXPECT_EQ(AddLines("f32[?,10]", "f32[1,10]", {}), "add f32[?,10], f32[1,10]->f32[?,10]");
 }
 

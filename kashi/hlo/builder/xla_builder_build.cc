@@ -51,7 +51,7 @@ std::shared_ptr<HloModule> MakeModule(Computations callees, std::unique_ptr<HloC
   return module;
 }
 
-// A copy with other operands, in no computation yet; what it calls is copied to `callees`. A size becomes a constant.
+// A copy with other operands, in no computation yet. Its callees are copied to `callees`. A size becomes a constant.
 std::unique_ptr<HloInstruction> CopyForConstant(const HloInstruction& original,
                                                 absl::Span<HloInstruction* const> operands,
                                                 bool dynamic_dimension_is_minus_one, Computations* callees,

@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<Node>> ElementsOf(XlaLowering& to, Node operand) {
   return elements;
 }
 
-// One operation reduces them all.
+// One operation reduces all elements, so their types must be equal.
 absl::Status CheckElementsOfReduction(Nodes elements, absl::string_view operation) {
   if (elements.empty()) return Unimplemented("0 element tuple %s is not supported", operation);
   for (const Node element : elements) {
@@ -94,7 +94,7 @@ NodeOr AddAllGather(XlaLowering& to, Nodes operands, int64_t dimension, int64_t 
 
 // ---- All-to-all.
 
-// Without groups, the first `split_count` devices are one.
+// Without groups, the first `split_count` devices are one group.
 CollectiveDeviceList SplitGroups(Groups groups, int64_t split_count) {
   if (!groups.empty()) return DeviceList(groups);
   ReplicaGroup all;
@@ -102,13 +102,13 @@ CollectiveDeviceList SplitGroups(Groups groups, int64_t split_count) {
   return CollectiveDeviceList(std::vector<ReplicaGroup>{all});
 }
 
-// ---- Reshapes of what has unbounded dimensions: sizes are values, s32[1] each.
+// ---- Reshapes of arrays with unbounded dimensions: sizes are values, s32[1] each.
 
 NodeOr AddSize(XlaLowering& to, int64_t size) {
   return to.AddConstant(LiteralUtil::CreateR1<int32_t>({static_cast<int32_t>(size)}));
 }
 
-// The sizes of an array, whether the program or the run knows them.
+// The sizes of an array, known to the program or only at run time.
 absl::StatusOr<std::vector<Node>> AddSizes(XlaLowering& to, Node array) {
   std::vector<Node> sizes;
   for (int i = 0; i < array->shape().dimensions_size(); ++i) {

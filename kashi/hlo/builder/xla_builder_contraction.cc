@@ -24,7 +24,7 @@ PrecisionConfig OrDefault(const PrecisionConfig* config) { return config ? *conf
 
 // ---- Convolutions.
 
-// What they say besides operands.
+// The arguments of a convolution besides its operands.
 struct Convolution {
   absl::Span<const int64_t> window_strides;
   EdgePadding padding;
@@ -71,7 +71,7 @@ std::vector<int64_t> SizesOf(const Shape& shape, absl::Span<const int64_t> dimen
   return sizes;
 }
 
-// With its shape.
+// A convolution with its shape.
 absl::StatusOr<NewInstruction> MakeConvolution(XlaLowering& to, Node lhs, Node rhs, const Convolution& what) {
   const ConvolutionDimensionNumbers& numbers = what.dimension_numbers;
   KASHI_RETURN_IF_ERROR(VerifyConvolution(lhs->shape(), rhs->shape(), numbers));
@@ -86,7 +86,7 @@ absl::StatusOr<NewInstruction> MakeConvolution(XlaLowering& to, Node lhs, Node r
   return convolution;
 }
 
-// The custom call of that name with the operands and what the convolution of the last two says.
+// The custom call with this target, the operands, and the attributes of the convolution of the last two operands.
 NodeOr AddDynamicConvolution(XlaLowering& to, Nodes operands, const char* target, PaddingType padding_type,
                              const Convolution& what) {
   const Nodes last = operands.last(2);

@@ -71,7 +71,7 @@ absl::Status CheckOperandLayouts(const Shape& shape, size_t operand_count, absl:
   return absl::OkStatus();
 }
 
-// With further fields: operand shapes, window, …
+// Adds a custom call with further fields: operand shapes, window, …
 NodeOr AddCustomCall(XlaLowering& to, Nodes operands, const CustomCallOptions& options, HloFieldList fields = {}) {
   if (absl::StartsWith(options.target, "$")) {
     return InvalidArgument(
@@ -115,7 +115,7 @@ XlaOp CustomCallOf(XlaBuilder* builder, absl::Span<const XlaOp> operands, const 
 
 // ---- Between full and shard shapes.
 
-// Dimension `single_dim` manual, the others as they were: the devices along it become the last tile dimension.
+// Dimension `single_dim` becomes manual, the others stay: the devices along it become the last tile dimension.
 OpSharding ManualAlong(const OpSharding& sharding, int single_dim) {
   if (single_dim < 0 || sharding.type() != OpSharding::OTHER) return sharding_builder::Manual();
   const Int64List& dims = sharding.tile_assignment_dimensions();

@@ -1,4 +1,4 @@
-// The class XlaBuilder, without the operations: xla_builder.h.
+// The class XlaBuilder, without the operations, which are in xla_builder.h.
 #ifndef KASHI_HLO_BUILDER_XLA_BUILDER_CORE_H_
 #define KASHI_HLO_BUILDER_XLA_BUILDER_CORE_H_
 
@@ -29,8 +29,8 @@ class XlaLowering;
 struct XlaBuilderFriend;
 }  // namespace internal
 
-// The computation that an operation calls: a computation from elsewhere, which the builder copies, or one of the
-// builder's. Only for function arguments, because it may point to the original computation.
+// The computation that an operation calls: one from outside, which the builder copies, or one that the builder
+// has. Only for function arguments, because it may point to the original computation.
 class XlaComputationRef {
  public:
   XlaComputationRef(const XlaComputation& computation) : computation_(&computation) {}  // NOLINT: implicit
@@ -61,14 +61,14 @@ class XlaBuilder {
   // Whether the first error ends the process, so that a debugger shows its origin.
   void set_die_immediately_on_error(bool enabled) { die_immediately_on_error_ = enabled; }
 
-  // ---- Results. All except BuildConstantSubGraph move the instructions out: the builder has none afterwards.
-  // The program up to `root`, or the last operation. An error: the first, a root of another builder, parameters that
-  // are not numbered 0 to n-1. With `remove_dynamic_dimensions` all sizes are their bounds.
+  // ---- Results. All functions except BuildConstantSubGraph move the instructions out of the builder.
+  // The program whose result is `root`, or the last operation. Errors: the first error, a root of another builder, or
+  // parameters that are not numbered 0 to n-1. With `remove_dynamic_dimensions` all sizes become their bounds.
   absl::StatusOr<XlaComputation> Build(bool remove_dynamic_dimensions = false);
   absl::StatusOr<XlaComputation> Build(XlaOp root, bool remove_dynamic_dimensions = false);
   // The embedded computation as a separate program. The builder keeps it.
   absl::StatusOr<XlaComputation> Build(XlaComputationId entry);
-  // For sub-builders: an error goes to the parent, and the result is null.
+  // For sub-builders: reports an error to the parent; the result is then null.
   XlaComputation BuildAndNoteError();
   // For sub-builders: embeds the computation in the parent.
   absl::StatusOr<XlaComputationId> BuildSubComputation(std::optional<XlaOp> root = std::nullopt,
@@ -80,19 +80,19 @@ class XlaBuilder {
   // A builder for a computation that operations of this builder call. It may call computations that are embedded in
   // this builder; then BuildSubComputation must build it. This builder must outlive it.
   std::unique_ptr<XlaBuilder> CreateSubBuilder(const std::string& computation_name);
-  // Embeds a copy. An invalid id if it is null, and the error is reported.
+  // Embeds a copy. If the computation is null, reports an error and returns an invalid id.
   XlaComputationId AddSubComputation(const XlaComputation& computation);
 
-  // ---- Questions.
+  // ---- Queries.
   absl::StatusOr<Shape> GetShape(XlaOp op) const;
   absl::StatusOr<const Shape*> GetShapePtr(XlaOp op) const;  // valid while the builder lives and is not built
   absl::StatusOr<std::vector<Shape>> GetOperandShapes(absl::Span<const XlaOp> operands) const;
   absl::StatusOr<ProgramShape> GetProgramShape() const;  // of the last operation
   absl::StatusOr<ProgramShape> GetProgramShape(XlaOp root) const;
   absl::StatusOr<std::optional<OpSharding>> GetOpSharding(XlaOp op) const;
-  // Whether the value depends on no parameter, random number, state or called program. O(operations it needs).
+  // Whether the value depends on no parameter, random number, state or called program. O(instructions that it needs).
   absl::StatusOr<bool> IsConstant(XlaOp operand) const;
-  // The operation and, indented below it, what it is made of, some levels deep.
+  // The operation and, indented below it, its operands, to a depth of some levels.
   std::string OpToString(XlaOp op) const;
 
   // ---- Attributes of all following operations.
@@ -122,7 +122,7 @@ class XlaBuilder {
   absl::Status SetInstructionFrontendAttribute(XlaOp op, std::string attribute, std::string value);
   absl::Status SetInstructionSharding(XlaOp op, const std::optional<OpSharding>& sharding);
 
-  // ---- Buffers: checked when the program is built.
+  // ---- Buffers. Build checks them.
   using AliasKind = HloInputOutputAliasConfig::AliasKind;
   void SetUpAlias(const ShapeIndex& output_index, int64_t param_number, const ShapeIndex& param_index,
                   AliasKind kind = HloInputOutputAliasConfig::kMayAlias) {
@@ -132,9 +132,9 @@ class XlaBuilder {
     donors_.insert({param_number, param_index});
   }
 
-  // ---- Convolutions: batch 0, feature 1, then the spatial dimensions; of the kernel output 0, input 1.
+  // ---- Convolutions: batch 0, feature 1, then the spatial dimensions; in the kernel output 0, input 1.
   static ConvolutionDimensionNumbers CreateDefaultConvDimensionNumbers(int num_spatial_dims = 2);
-  // INVALID_ARGUMENT unless each part names every dimension once.
+  // INVALID_ARGUMENT unless each part names every dimension exactly once.
   static absl::Status Validate(const ConvolutionDimensionNumbers& dimension_numbers);
   static constexpr int64_t kConvBatchDimension = 0;
   static constexpr int64_t kConvFeatureDimension = 1;
@@ -150,9 +150,9 @@ class XlaBuilder {
   friend class internal::XlaLowering;
   friend struct internal::XlaBuilderFriend;
 
-  // ---- Instructions: an operation's handle is its position.
+  // ---- Instructions. The handle of an operation is its position.
   absl::StatusOr<HloInstruction*> Find(XlaOp op) const;
-  // Takes it. The name is the opcode's, or of the metadata, unless it has one.
+  // Takes the instruction. If it has no name, it gets that of the opcode, or of the metadata.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
   absl::Status Annotate(HloInstruction* instruction);
   XlaOp OpOf(const HloInstruction* instruction);
@@ -190,7 +190,7 @@ class XlaBuilder {
   std::vector<std::unique_ptr<HloComputation>> embedded_;      // by handle; callees first
   std::map<int64_t, std::string> parameter_names_;             // by parameter number, as given
   int64_t last_id_ = 0;                                        // of instructions and computations
-  // How far out a computation is embedded that this one calls: 0 here, 1 in the parent, and so on.
+  // The distance to the outermost builder whose computations this one calls: 0 is this one, 1 the parent, and so on.
   int called_ancestor_ = 0;
   HloInstruction* last_outfeed_token_ = nullptr;
   HloInstruction* last_infeed_ = nullptr;  // of those without a token of the caller's

@@ -59,7 +59,7 @@ XlaOp Ternary(HloOpcode opcode, XlaOp first, XlaOp second, XlaOp third) {
   });
 }
 
-// The computation that returns its one argument.
+// The computation that returns its only argument.
 absl::StatusOr<HloComputation*> PassThrough(XlaLowering* to, const Shape& shape) {
   XlaBuilder builder("dummy");
   Parameter(&builder, 0, shape, "p");

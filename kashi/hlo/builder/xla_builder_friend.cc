@@ -9,7 +9,7 @@
 namespace kashi::internal {
 namespace {
 
-// One instruction with the given shape and no fields.
+// Adds one instruction with the given shape and no fields.
 XlaOp AddPlain(XlaBuilder* builder, HloOpcode opcode, absl::Span<const XlaOp> operands, const Shape& shape) {
   return Lower(builder, operands, [&](XlaLowering& to, Nodes x) { return to.Add(shape, opcode, x); });
 }

@@ -1,5 +1,5 @@
-// Instructions that have no operation of the builder's: those that compilers put in. (XLA's XlaBuilderFriend.) Shapes
-// that nothing else says are given.
+// Instructions that compilers insert and for which the builder has no operation. (XLA's XlaBuilderFriend.) Callers give
+// the shapes that cannot be inferred.
 #ifndef KASHI_HLO_BUILDER_XLA_BUILDER_FRIEND_H_
 #define KASHI_HLO_BUILDER_XLA_BUILDER_FRIEND_H_
 
@@ -13,7 +13,7 @@
 namespace kashi::internal {
 
 struct XlaBuilderFriend {
-  // The instruction as a proto, as it is now; valid as long as the builder. Changes to it do not change the
+  // The present state of the instruction as a proto, valid as long as the builder. Changes to it do not change the
   // instruction. Null for an op that is not of its builder. (kashi/proto)
   static HloInstructionProto* GetInstruction(XlaOp op);
 
@@ -38,7 +38,7 @@ struct XlaBuilderFriend {
   static XlaOp BuildCopyDone(XlaBuilder* builder, XlaOp operand, const Shape& shape);
   static XlaOp BuildDomain(XlaBuilder* builder, XlaOp operand, const OpSharding& entry, const OpSharding& exit,
                            const Shape& shape);
-  // `fusion_kind` as in text: "kLoop". The shape is the computation's.
+  // `fusion_kind` is the text: "kLoop". The shape is that of the computation's result.
   static XlaOp BuildFusion(XlaBuilder* builder, absl::Span<const XlaOp> operands, absl::string_view fusion_kind,
                            const XlaComputationRef& fused_computation);
   static XlaOp BuildPartitionId(XlaBuilder* builder, const Shape& shape);

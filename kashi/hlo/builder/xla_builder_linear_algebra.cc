@@ -17,7 +17,7 @@ XlaOp Rng(RandomDistribution distribution, XlaOp first, XlaOp second, const Shap
                [&](XlaLowering& to, Nodes x) { return to.Add(HloInstruction::CreateRng(shape, distribution, x)); });
 }
 
-// Bits are unsigned integers, as wide as what is wanted.
+// Random bits are unsigned integers as wide as the requested type.
 absl::Status MakeUnsigned(Shape* shape) {
   if (!shape->IsArray()) return InvalidArgument("random bits cannot be %s", ShapeUtil::HumanString(*shape));
   const int width = primitive_util::BitWidth(shape->element_type());

@@ -1,5 +1,5 @@
-// What the builder's operations become (docs/spec/hlo-ops.md 10.3): rules that are more than "infer the shape, emit one
-// instruction", an example of each that is that, and errors.
+// The lowering of the builder's operations (docs/spec/hlo-ops.md 10.3): rules beyond "infer the shape, emit one
+// instruction", an example of each operation that follows just this rule, and errors.
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ std::string LinesOf(std::vector<absl::string_view> shapes, const std::function<v
 TEST(XlaBuilderLoweringTest, Constants) {
   EXPECT_EQ(LINES({}, ConstantR0<float>(b, 1)), "constant ->f32[]");
   EXPECT_EQ(LINES({}, ConstantR1<float>(b, {1, 2})), "constant ->f32[2]");
-  // All the same: a scalar.
+  // All elements are equal: a scalar.
   EXPECT_EQ(LINES({}, ConstantR1<float>(b, 3, 1.f)), "constant ->f32[]\nbroadcast f32[]->f32[3] dimensions={}");
   EXPECT_EQ(LINES({}, ConstantR2<int32_t>(b, {{1, 1}, {1, 1}})),
             "constant ->s32[]\nbroadcast s32[]->s32[2,2] dimensions={}");
@@ -369,7 +369,7 @@ TEST(XlaBuilderLoweringTest, AllReduce) {
                                "all-reduce f32[2]->f32[2] replica_groups={}, to_apply="));
   EXPECT_TRUE(absl::StrContains(LINES(SHAPES("(f32[2], f32[3])"), AllReduce(x[0], add)),
                                 "all-reduce f32[2], f32[3]->(f32[2], f32[3]) "));
-  // A tuple of one comes back as a tuple.
+  // A tuple with one element comes back as a tuple.
   EXPECT_TRUE(absl::StrContains(LINES(SHAPES("(f32[2])"), AllReduce(x[0], add)), "tuple f32[2]->(f32[2])"));
   EXPECT_EQ(LINES(SHAPES("(f32[2], s32[2])"), AllReduce(x[0], add)),
             "error: All the shapes of a tuple input of AllReduce must have the same element type");
@@ -437,7 +437,7 @@ TEST(XlaBuilderLoweringTest, InfeedAndOutfeed) {
   const XlaComputation computation = builder.Build().value();
   const HloComputation* entry = computation.module().entry_computation();
   EXPECT_EQ(ShapeUtil::HumanString(entry->root_instruction()->shape()), "()");
-  // One follows the other.
+  // One outfeed follows the other.
   std::vector<const HloInstruction*> outfeeds;
   for (const HloInstruction* i : entry->instructions()) {
     if (i->opcode() == HloOpcode::kOutfeed) outfeeds.push_back(i);
@@ -469,7 +469,7 @@ TEST(XlaBuilderLoweringTest, Channels) {
             "error: All operands to AfterAll must be tokens; operand 1 has shape f32[]");
 }
 
-// Whatever wants arrays says so.
+// Operations that need arrays report tuples.
 TEST(XlaBuilderLoweringTest, TuplesAreErrors) {
   const XlaComputation add = ScalarFunction(Add, "f32[]");
   const std::vector<std::function<void(XlaOp)>> operations = {

@@ -28,7 +28,7 @@ absl::StatusOr<EdgePadding> PaddingFor(const Shape& shape, Sizes window_dimensio
   return MakePadding(shape.dimensions(), window_dimensions, window_strides, padding);
 }
 
-// "Same" padding of a dimension whose size is known at run time only is known then, too: a custom call does it.
+// "Same" padding of a dimension with a size known only at run time is also known only then: a custom call computes it.
 bool IsDynamicSamePadding(const Shape& shape, Sizes window_dimensions, Padding padding) {
   if (padding != Padding::kSame) return false;
   for (int i = 0; i < shape.dimensions_size(); ++i) {
@@ -37,7 +37,7 @@ bool IsDynamicSamePadding(const Shape& shape, Sizes window_dimensions, Padding p
   return false;
 }
 
-// The same operation as a custom call of that name.
+// The operation as a custom call of this target.
 NewInstruction AsCustomCall(const HloInstruction& operation, absl::string_view target) {
   NewInstruction call = HloInstruction::CreateCustomCall(operation.shape(), operation.operands(),
                                                          operation.called_computations(), target);

@@ -1,4 +1,4 @@
-// Annotations that hold in a scope: what was set before comes back at its end.
+// Annotations for one scope: its end restores the earlier ones.
 #ifndef KASHI_HLO_BUILDER_XLA_BUILDER_SCOPES_H_
 #define KASHI_HLO_BUILDER_XLA_BUILDER_SCOPES_H_
 

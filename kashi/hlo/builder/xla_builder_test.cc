@@ -1,4 +1,4 @@
-// What a builder keeps: errors, names, embedded computations, annotations, results. Lowering: xla_builder_*_test.cc.
+// A builder's contents: errors, names, embedded computations, annotations, results. Lowering: xla_builder_*_test.cc.
 #include "kashi/hlo/builder/xla_builder.h"
 
 #include <string>
@@ -122,7 +122,7 @@ TEST(XlaBuilderTest, CalledComputationsAreCopiedAndNumberedAnew) {
   EXPECT_EQ(computation.module().computation_count(), 3);
   const std::string text = computation.module().ToString();
   EXPECT_EQ(ParseAndReturnUnverifiedModule(text).value()->ToString(), text);
-  // The callee is as it was.
+  // The callee is unchanged.
   EXPECT_EQ(add.module().computation_count(), 1);
 }
 
@@ -161,11 +161,11 @@ TEST(XlaBuilderTest, WhatASubBuilderMayNot) {
             "Build() is not supported when the builder calls computations from its parent.");
   EXPECT_TRUE(sub->BuildSubComputation().ok());
   EXPECT_FALSE(builder.BuildSubComputation().ok());
-  // An id means nothing elsewhere.
+  // An id is invalid in another builder.
   XlaBuilder other("other");
   Call(&other, id, {Param(&other, 0, "f32[]"), Param(&other, 1, "f32[]")});
   EXPECT_FALSE(other.first_error().ok());
-  // Nor does a null computation.
+  // Nor is a null computation valid.
   EXPECT_FALSE(other.AddSubComputation(XlaComputation()).valid());
 }
 
@@ -235,13 +235,13 @@ TEST(XlaBuilderTest, Sharding) {
   EXPECT_FALSE(builder.sharding().has_value());
   EXPECT_EQ(builder.GetOpSharding(x).value(), std::nullopt);
   EXPECT_EQ(builder.GetOpSharding(sum).value()->type(), OpSharding::MAXIMAL);
-  // Of a tuple one for each element.
+  // For a tuple, one sharding for each element.
   EXPECT_EQ(builder.GetOpSharding(pair).value()->type(), OpSharding::TUPLE);
   ASSERT_TRUE(builder.SetInstructionSharding(sum, std::nullopt).ok());
   EXPECT_EQ(builder.GetOpSharding(sum).value(), std::nullopt);
   ASSERT_TRUE(builder.SetInstructionSharding(sum, sharding_builder::Replicate()).ok());
   EXPECT_EQ(builder.GetOpSharding(sum).value()->type(), OpSharding::REPLICATED);
-  // The scalar that a constant is made of has none.
+  // The scalar of which a constant is made has no sharding.
   const XlaComputation computation = builder.Build(sum).value();
   const HloInstruction* root = computation.module().entry_computation()->root_instruction();
   EXPECT_TRUE(root->operand(1)->has_sharding());
@@ -330,7 +330,7 @@ TEST(XlaBuilderTest, BuildConstantSubGraph) {
             "-1");
   const absl::Status status = builder.BuildConstantSubGraph(p).status();
   EXPECT_TRUE(absl::StrContains(status.message(), "depends on a parameter")) << status;
-  // The builder goes on.
+  // The builder can still be used.
   EXPECT_TRUE(builder.Build().ok());
 }
 

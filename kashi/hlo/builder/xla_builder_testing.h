@@ -1,4 +1,4 @@
-// What the tests of the builder share: shapes from text, and what a program prints.
+// Helpers of the builder's tests: shapes from text, and the printed lines of a program.
 #ifndef KASHI_HLO_BUILDER_XLA_BUILDER_TESTING_H_
 #define KASHI_HLO_BUILDER_XLA_BUILDER_TESTING_H_
 
@@ -19,8 +19,8 @@ inline XlaOp Param(XlaBuilder* builder, int64_t number, absl::string_view shape)
   return Parameter(builder, number, ShapeOf(shape), absl::StrCat("p", number));
 }
 
-// The entry's instructions but parameters, a line each: `broadcast f32[4]->f32[4,2] dimensions={0}`, that is, opcode,
-// shapes of the operands, shape, attributes. No layouts and no names.
+// The entry's instructions except parameters, one line each: `broadcast f32[4]->f32[4,2] dimensions={0}`, that is,
+// opcode, shapes of the operands, shape, attributes. No layouts and no names.
 inline std::string Lines(const XlaComputation& computation) {
   const HloPrintOptions options = HloPrintOptions::ShortParsable()
                                       .set_print_result_shape(false)
@@ -43,7 +43,7 @@ inline std::string Lines(const XlaComputation& computation) {
   return lines;
 }
 
-// Builds, and expects that the text reads back as the same text; the lines of the entry, or the error's message.
+// Builds, and expects that the text reads back as the same text. Returns the entry's lines, or the error message.
 inline std::string BuildLines(XlaBuilder* builder) {
   const absl::StatusOr<XlaComputation> computation = builder->Build();
   if (!computation.ok()) return absl::StrCat("error: ", computation.status().message());

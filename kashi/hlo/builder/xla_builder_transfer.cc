@@ -30,7 +30,7 @@ std::optional<OpSharding> ShardingOfToken(const XlaLowering& to) {
   return to.builder()->sharding() ? std::make_optional(sharding_builder::AssignDevice(0)) : std::nullopt;
 }
 
-// Of a tuple of data, which have `sharding`, and a token.
+// The sharding of a tuple of data, which have `sharding`, and a token.
 OpSharding WithToken(const OpSharding& sharding) {
   OpSharding both = sharding;
   if (sharding.type() != OpSharding::TUPLE) {
@@ -123,7 +123,7 @@ XlaOp InfeedWithToken(XlaOp token, const Shape& shape, const std::string& config
   return Lower({token}, [&](XlaLowering& to, Nodes x) { return AddInfeed(to, x[0], shape, config); });
 }
 
-// Its callers expect the result of a program that ends so to be the empty tuple.
+// Callers expect the result of a program that ends with an outfeed to be the empty tuple.
 void Outfeed(XlaOp operand, const Shape& shape_with_layout, const std::string& outfeed_config) {
   Lower({operand}, [&](XlaLowering& to, Nodes x) -> NodeOr {
     Node token = to.last_outfeed_token();

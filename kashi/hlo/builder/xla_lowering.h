@@ -5,7 +5,7 @@
 //                          [&](Values x) { return HloInstruction::CreateReverse(Inferred(), x[0], dimensions); });
 //   }
 //
-// Inside, values are instructions, and errors are statuses; an error ends in the builder.
+// Inside, values are instructions, and errors are statuses, which the builder keeps in the end.
 #ifndef KASHI_HLO_BUILDER_XLA_LOWERING_H_
 #define KASHI_HLO_BUILDER_XLA_LOWERING_H_
 
@@ -28,7 +28,7 @@ using Nodes = absl::Span<HloInstruction* const>;
 using NodeOr = absl::StatusOr<HloInstruction*>;
 using NewInstruction = std::unique_ptr<HloInstruction>;
 
-// The shape of an instruction whose shape is to be inferred; of some operations the element type counts.
+// A placeholder for a shape that is to be inferred. For some operations its element type counts.
 const Shape& Inferred();
 inline Shape InferredOf(PrimitiveType element_type) { return ShapeUtil::MakeShape(element_type, {}); }
 inline Shape InferredOf(std::optional<PrimitiveType> element_type) {
@@ -46,51 +46,51 @@ class XlaLowering {
   absl::Status RegisterParameter(int64_t number, const std::string& name) {
     return builder_->RegisterParameter(number, name);
   }
-  // The computation, embedded in the builder, a copy if it was not.
+  // The computation in the builder. Embeds a copy if the builder does not have it yet.
   absl::StatusOr<HloComputation*> Embed(const XlaComputationRef& computation) { return builder_->Embed(computation); }
 
-  // Adds the instruction, with the shape that it has.
+  // Adds the instruction with its own shape.
   NodeOr Add(NewInstruction instruction) { return builder_->Add(std::move(instruction)); }
   NodeOr Add(absl::StatusOr<Shape> shape, HloOpcode opcode, Nodes operands, HloFieldList fields = {});
   absl::Status InferShapeOf(HloInstruction* instruction) const;
-  // The same with the shape that InferInstructionShape gives.
+  // Adds the instruction with the shape from InferInstructionShape.
   NodeOr AddInferred(NewInstruction instruction);
-  // A scalar, or an array, of s32 or any other type.
+  // A scalar or an array, of s32 or any other type.
   NodeOr AddConstant(Literal literal) { return Add(HloInstruction::CreateConstant(std::move(literal))); }
   NodeOr AddTuple(Nodes elements) { return AddInferred(HloInstruction::CreateTuple(elements)); }
   NodeOr AddElement(Node tuple, int64_t index);
 
   // ---- Shared by several lowerings (xla_builder_broadcast.cc, docs/spec/hlo-ops.md 10.2). These instructions have no
-  // sharding: only the operation that they belong to does.
+  // sharding: only the operation for which they are made has one.
 
   // One broadcast of a scalar to the static sizes.
   NodeOr BroadcastScalar(Node scalar, const Shape& sizes);
-  // `reshape` away the dimensions of size 1 that are larger in `output_shape`, and `broadcast` to it.
+  // Removes, by `reshape`, the dimensions of size 1 that are larger in `output_shape`, and then broadcasts to it.
   NodeOr AddBroadcastSequence(const Shape& output_shape, Node operand);
   NodeOr BroadcastInDim(Node operand, absl::Span<const int64_t> out_dim_size,
                         absl::Span<const int64_t> broadcast_dimensions);
   NodeOr Reshape(Node operand, absl::Span<const int64_t> dimensions, int64_t inferred_dimension = -1);
 
   XlaBuilder* builder() const { return builder_; }
-  // After-all tokens of outfeeds without one.
+  // The last after-all token of outfeeds without a token.
   Node& last_outfeed_token() { return builder_->last_outfeed_token_; }
-  // The infeed, of data and token, that the next one without a token follows.
+  // The last infeed, a tuple of data and token. The next infeed without a token follows it.
   Node& last_infeed() { return builder_->last_infeed_; }
 
  private:
   XlaBuilder* const builder_;
 };
 
-// Runs `lower` with the values of the operands, and returns its result, or an invalid XlaOp and the error in the
-// builder.
+// Runs `lower` with the values of the operands, and returns its result. After an error, returns an invalid XlaOp, and
+// the builder keeps the error.
 XlaOp Lower(XlaBuilder* builder, absl::Span<const XlaOp> operands,
             absl::FunctionRef<NodeOr(XlaLowering& to, Nodes operands)> lower);
-// The builder is that of the first operand.
+// Uses the builder of the first operand.
 XlaOp Lower(std::initializer_list<XlaOp> operands, absl::FunctionRef<NodeOr(XlaLowering& to, Nodes operands)> lower);
-// The one instruction that `make` makes, with its shape inferred.
+// Adds the one instruction that `make` returns, with its shape inferred.
 XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<NewInstruction(Nodes operands)> make);
 
-// `first`, then `second`.
+// The elements of `first`, then those of `second`.
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp> second);
 
 }  // namespace kashi::internal

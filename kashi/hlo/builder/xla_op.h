@@ -1,4 +1,4 @@
-// XlaOp: a value in a computation that an XlaBuilder is making. XlaComputationId: a computation embedded in one.
+// XlaOp: a value in a computation that an XlaBuilder makes. XlaComputationId: a computation embedded in a builder.
 #ifndef KASHI_HLO_BUILDER_XLA_OP_H_
 #define KASHI_HLO_BUILDER_XLA_OP_H_
 
@@ -38,8 +38,8 @@ class XlaOp {
 };
 static_assert(std::is_trivially_destructible_v<XlaOp>);
 
-// The same of a computation (XlaBuilder::BuildSubComputation, AddSubComputation). The builder that has it, and all
-// sub-builders of that, can call it.
+// The handle of a computation (XlaBuilder::BuildSubComputation, AddSubComputation). The builder that has it, and all
+// sub-builders of that builder, can call it.
 class XlaComputationId {
  public:
   XlaComputationId() : handle_(-1), builder_(nullptr) {}

@@ -20,8 +20,8 @@ using ShapeOr = absl::StatusOr<Shape>;
 using I = ShapeInference;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What an instruction has. CheckInstructionIsComplete has seen that required fields and a fixed number of operands are
-// there.
+// Parts of an instruction. CheckInstructionIsComplete has checked that required fields and the fixed number of operands
+// exist.
 // ---------------------------------------------------------------------------------------------------------------------
 
 const Shape& OperandShape(const HloInstruction& x, int64_t i) { return x.operand(i)->shape(); }
@@ -39,7 +39,7 @@ std::vector<Shape> OperandShapeList(const HloInstruction& x, int64_t begin) {
   return shapes;
 }
 
-// A record that may be absent: an empty one then.
+// A record that may be absent; then an empty one.
 template <HloField field>
 const HloFieldType<field>& Record(const HloInstruction& x) {
   const auto* record = x.fields().Find<field>();
@@ -61,7 +61,7 @@ ProgramShape CalledShape(const HloInstruction& x, int64_t i) {
   return x.called_computations()[i]->ComputeProgramShape();
 }
 
-// What is written, if it is an array.
+// The element type of the written shape, if it is an array.
 std::optional<PrimitiveType> WrittenType(const HloInstruction& x) {
   if (!x.shape().IsArrayExcludingBuffer()) return std::nullopt;
   return x.shape().element_type();
@@ -93,7 +93,7 @@ const Shape& FirstLeaf(const Shape& shape) {
   return *leaf;
 }
 
-// Into how many pieces `whole` is cut to be `piece`; 1 where the sizes do not say.
+// The number of pieces of size `piece` in `whole`; 1 if the sizes do not tell.
 int64_t PieceCount(const Shape& whole, const Shape& piece, int64_t dimension) {
   const auto has = [&](const Shape& shape) {
     return shape.IsArray() && dimension >= 0 && dimension < shape.rank() &&
@@ -283,7 +283,7 @@ ShapeOr InferReduceScatter(const HloInstruction& x) {
   return I::InferReduceScatterShape(OperandShapes(x), dimension,
                                     PieceCount(OperandShape(x, 0), FirstLeaf(x.shape()), dimension));
 }
-// What is split is put together again along the same dimension, in as many pieces.
+// The pieces are split and concatenated along the same dimension, so their number is the same.
 ShapeOr InferAllToAll(const HloInstruction& x) {
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 1));
   if (Dimensions(x).empty()) return I::InferAllToAllTupleShape(OperandShapes(x));
@@ -386,7 +386,7 @@ bool HasAttribute(const HloInstruction& x, HloAttribute attribute) {
 // Size
 // ---------------------------------------------------------------------------------------------------------------------
 
-// That the rules, which copy shapes, do not copy without measure.
+// Checks that rules, which copy shapes, do not copy too much.
 absl::Status CheckSize(const HloInstruction& x) {
   int64_t left = kMaxInferredSubshapes;
   const auto take = [&left](const HloInstruction* instruction) {
@@ -411,7 +411,7 @@ bool HasItsOperandCount(const HloInstruction& x) {
          (x.opcode() == HloOpcode::kAsyncUpdate && x.operand_count() > arity);
 }
 
-// That there is what the rules take for granted.
+// Checks that the parts exist which the rules rely on.
 absl::Status CheckInstructionIsComplete(const HloInstruction& x) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   if (!HasItsOperandCount(x)) {

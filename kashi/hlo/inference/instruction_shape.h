@@ -1,5 +1,5 @@
 // The shape that follows from an instruction's operands and attributes: ShapeInference for a whole instruction. The
-// reader uses it if text omits a shape, the builder for new instructions, the verifier to compare with the shape
+// reader uses it for text without a shape, the builder for new instructions, the verifier to compare it with the shape
 // written.
 #ifndef KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_
 #define KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_
@@ -12,15 +12,15 @@
 
 namespace kashi::internal {
 
-// The most subshapes of tuples that one inference visits: a third of a GiB. With a few lines of text, each a tuple that
-// contains the one before several times, the shapes could exceed any memory.
+// The most subshapes of tuples that one inference visits: a third of a GiB. A few lines of text, each a tuple that
+// contains the one before several times, can describe shapes that exceed any memory.
 inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 
 // Infers the shape by the shape rule of the opcode (shape_rules.def). The instruction's own shape may be wrong. Only
 // the parts that nothing else determines are used:
 //
 //   convert, bitcast-convert       the element type
-//   reshape, dynamic-reshape       the sizes, of dynamic-reshape the flags too
+//   reshape, dynamic-reshape       the sizes; for dynamic-reshape also the flags
 //   dot, convolution, …            the element type, if the shape is an array; otherwise the operands decide
 //   all-gather, reduce-scatter     the number of pieces: the ratio of the written size to the operand's
 //   …-start                        the contexts after the result
@@ -32,12 +32,12 @@ inline constexpr int64_t kMaxInferredSubshapes = int64_t{1} << 20;
 // get-tuple-element). UNIMPLEMENTED for an opcode without a rule. Otherwise ShapeInference's errors.
 absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction);
 
-// Whether the number of operands is that of the opcode; some opcodes allow any number. An async-update may have more
+// Whether the opcode allows this number of operands; some opcodes allow any number. An async-update may have more
 // operands, its arguments, as in programs of the TPU's sparse core.
 bool HasItsOperandCount(const HloInstruction& instruction);
 
-// INVALID_ARGUMENT unless an opcode with a fixed number of operands has that many, and every required attribute is
-// there.
+// INVALID_ARGUMENT if an opcode with a fixed number of operands has another number, or if a required attribute is
+// missing.
 absl::Status CheckInstructionIsComplete(const HloInstruction& instruction);
 
 }  // namespace kashi::internal

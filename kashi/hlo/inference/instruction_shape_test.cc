@@ -19,20 +19,20 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Parameters, and what is made of them.
+// Parameters, and instructions that use them.
 class InstructionShapeTest : public ::testing::Test {
  protected:
   HloInstruction* P(absl::string_view shape) {
     instructions_.push_back(HloInstruction::CreateParameter(static_cast<int64_t>(instructions_.size()), S(shape), "p"));
     return instructions_.back().get();
   }
-  // The inferred shape of an instruction of which `written` is the shape that is written.
+  // The inferred shape of an instruction with the written shape `written`.
   std::string Infer(HloOpcode opcode, std::vector<HloInstruction*> operands, HloFieldList fields = {},
                     absl::string_view written = "token[]") {
     instructions_.push_back(HloInstruction::Create(opcode, S(written), operands, std::move(fields)));
     return Text(InferInstructionShape(*instructions_.back()));
   }
-  // A computation from those parameters to an element-wise operation of the first two of them.
+  // A computation with these parameters and an element-wise operation on the first two of them.
   HloComputation* Computation(HloOpcode opcode, absl::string_view result, std::vector<absl::string_view> parameters) {
     HloComputation::Builder builder("c");
     std::vector<HloInstruction*> p;
@@ -133,7 +133,7 @@ TEST_F(InstructionShapeTest, BrokenInstructionsAreErrors) {
   EXPECT_EQ(Infer(HloOpcode::kAdd, {P("f32[]")}), "Expected 2 operands for add instruction, but it has 1.");
   EXPECT_EQ(Infer(HloOpcode::kPad, {P("f32[2]"), P("f32[]")}), "pad needs the attribute padding.");
   EXPECT_EQ(Infer(HloOpcode::kParameter, {}), "The shape of parameter does not follow from its operands.");
-  // Of every opcode, without anything and with two operands.
+  // Every opcode, without operands and with two.
   for (int i = 0; i < static_cast<int>(HloOpcodeCount()); ++i) {
     const HloOpcode opcode = static_cast<HloOpcode>(i);
     Infer(opcode, {});

@@ -46,7 +46,7 @@ absl::Status CheckSameType(absl::string_view op, absl::string_view what, const S
       op, what, TypeName(shape), TypeName(operand));
 }
 
-// Of grad, which calls a type a type.
+// For batch-norm-grad, whose error text says "type" twice.
 absl::Status CheckSameTypeOfGrad(absl::string_view what, const Shape& shape, const Shape& operand) {
   if (ShapeUtil::SameElementTypeIgnoringFpPrecision(shape, operand)) return absl::OkStatus();
   return InvalidArgument(

@@ -80,7 +80,7 @@ TEST(InferBatchNormShapeTest, InferenceErrors) {
               absl::StrCat("error: The size of ", what, " should be compatible with feature count, but the size of ",
                            what, " is 1 and the feature count is 2."));
   }
-  // XLA compares with what it finds behind the scalar's dimensions.
+  // XLA compares with the memory behind the scalar's dimensions.
   EXPECT_EQ(Infer("inference", "f32[2];f32[2];f32[2];f32[];f32[2]", 0),
             "error: The size of mean should be compatible with feature count, but f32[] has none.");
 }

@@ -1,4 +1,4 @@
-// Shape inference from a line of text, for tests that compare with recorded answers of XLA:
+// Shape inference from a line of text, for tests that compare with recorded results of XLA:
 //
 //   kind        operands                   computations               attributes
 //   dot         f32[2,3];f32[3,4]                                     lhs_contracting_dims={1};rhs_contracting_dims={0}

@@ -33,7 +33,7 @@ absl::StatusOr<int64_t> Multiplied(int64_t size, int64_t count) {
 
 bool IsDimensionOf(const Shape& shape, int64_t d) { return shape.IsArray() && 0 <= d && d < shape.rank(); }
 
-// The check that all-gather and reduce-scatter make of each operand.
+// The check that all-gather and reduce-scatter make for each operand.
 absl::Status CheckSharded(const Shape& operand, int64_t dimension, absl::string_view what) {
   // XLA reads the dimension first, and dies for tuples.
   if (operand.IsArray()) {
@@ -47,13 +47,13 @@ absl::Status ExpectArrays(absl::Span<const Shape* const> shapes, absl::string_vi
   return absl::OkStatus();
 }
 
-// Element 1 of what a start made.
+// Element 1 of the result of a start.
 absl::StatusOr<Shape> StartedResult(const Shape& start) {
   KASHI_RET_CHECK(start.IsTuple() && start.tuple_shapes_size() >= 2, "no result in %s", ShapeUtil::HumanString(start));
   return start.tuple_shapes(1);
 }
 
-// The operands but the roots, which are the last one.
+// The operands without the roots, which are the last operand.
 absl::StatusOr<absl::Span<const Shape* const>> WithoutRoots(absl::Span<const Shape* const> operands,
                                                             bool has_dynamic_root, absl::string_view what) {
   if (operands.empty()) return InvalidArgument("%s must have at least one operand", what);
@@ -116,7 +116,7 @@ absl::StatusOr<Shape> ShapeInference::InferReduceScatterShape(absl::Span<const S
       return InvalidArgument("ReduceScatter operand scatter dimension size %d must be dividable by shard_count %d.",
                              size, shard_count);
     }
-    // Even a bounded dimension is unbounded when shared out.
+    // Even a bounded dimension becomes unbounded when it is shared out.
     const bool is_dynamic = operand->is_dynamic_dimension(d);
     KASHI_ASSIGN_OR_RETURN(Shape result,
                            WithDimension(*operand, scatter_dimension,

@@ -72,7 +72,7 @@ absl::Status DotError(const Shape& lhs, const Shape& rhs, absl::string_view what
                          ShapeUtil::HumanString(rhs), what);
 }
 
-// That what is contracted or shared has the same sizes on both sides.
+// Checks that contracted and batch dimensions have the same sizes on both sides.
 absl::Status CheckDotSizes(const Shape& lhs, const Shape& rhs, const DotDimensionNumbers& dnums) {
   if (dnums.lhs_contracting_dimensions_size() != dnums.rhs_contracting_dimensions_size()) {
     return DotError(lhs, rhs, "Must specify the same number of contracting dimensions for lhs and rhs.");
@@ -95,7 +95,7 @@ void AddAllBut(const DimensionSet& left_out, const Shape& shape, ResultDimension
   }
 }
 
-// Batch dimensions in the order of their list, then what is free of lhs, then what is free of rhs.
+// Batch dimensions in the order of their list, then the free dimensions of lhs, then those of rhs.
 void AddDotDimensions(const Shape& lhs, const Shape& rhs, const DotDimensionNumbers& dnums, DimensionList rhs_group,
                       ResultDimensions* result) {
   for (int64_t d : dnums.lhs_batch_dimensions()) result->AddFrom(lhs, d);
@@ -116,7 +116,7 @@ std::string OutOfRangeText(absl::string_view what, int64_t d, int64_t rank) {
   return absl::StrFormat("%s dimension %d is out of range [0, %d)", what, d, rank);
 }
 
-// Where the ragged dimension of lhs lies.
+// The kind of dimension that the ragged dimension of lhs is.
 enum class RaggedMode { kBatch, kContracting, kFree };
 
 RaggedMode ModeOf(const DotDimensionNumbers& dnums, int64_t ragged) {
@@ -202,13 +202,13 @@ absl::Status CheckRhsGroups(const Shape& lhs, const Shape& rhs, const RaggedDotD
 
 // ---- Convolution ---------------------------------------------------------------------------------------------------
 
-// " got <conv>(f32[…], f32[…])\nDimension numbers: {…}.", as errors about sizes end.
+// " got <conv>(f32[…], f32[…])\nDimension numbers: {…}.", the end of errors about sizes.
 std::string ConvolutionText(const Shape& lhs, const Shape& rhs, const ConvolutionDimensionNumbers& dnums) {
   return absl::StrCat(" got <conv>(", ShapeUtil::HumanString(lhs), ", ", ShapeUtil::HumanString(rhs),
                       ")\nDimension numbers: {", ConvolutionDimensionNumbersToString(dnums), "}.");
 }
 
-// A sparse kernel is a tuple: its values, and metadata that inference does not look at.
+// A sparse kernel is a tuple: its values, and metadata that inference ignores.
 absl::StatusOr<const Shape*> KernelOf(const Shape& rhs) {
   if (rhs.IsTuple() && rhs.tuple_shapes_size() != 2) {
     return InvalidArgument("rhs of convolution, if a tuple, must have 2 elements for sparsity; got: %s",
@@ -233,7 +233,7 @@ absl::Status CheckGroupCounts(int64_t feature_group_count, int64_t batch_group_c
   return absl::OkStatus();
 }
 
-// That everything has as many dimensions as there are spatial ones, and two more.
+// Checks that all ranks are the number of spatial dimensions plus two.
 absl::Status CheckConvolutionRanks(const Shape& lhs, const Shape& rhs, const Window& window,
                                    const ConvolutionDimensionNumbers& dnums) {
   const auto numbers = [&dnums] { return ConvolutionDimensionNumbersToString(dnums); };
@@ -270,7 +270,7 @@ std::vector<int64_t> SortedNumbers(int64_t a, int64_t b, DimensionList spatial) 
   return numbers;
 }
 
-// That the numbers of each array are a permutation of its dimensions.
+// Checks that the numbers of each array are a permutation of its dimensions.
 absl::Status CheckConvolutionNumbers(const ConvolutionDimensionNumbers& dnums) {
   const std::pair<const char*, std::vector<int64_t>> arrays[] = {
       {"Input",
@@ -303,7 +303,7 @@ std::vector<int64_t> SizesOf(const Shape& shape, DimensionList dimensions) {
   return sizes;
 }
 
-// The sizes that are neither spatial; `?` counts as its number.
+// The sizes that are not spatial; `?` counts as its number.
 struct ConvolutionSizes {
   int64_t input_batch, input_features, kernel_input_features, kernel_output_features;
   ConvolutionSizes(const Shape& lhs, const Shape& rhs, const ConvolutionDimensionNumbers& dnums)

@@ -75,7 +75,7 @@ TEST(InferDotOpShapeTest, ElementType) {
   const Shape s8 = ShapeUtil::MakeShape(S8, {2});
   DotDimensionNumbers outer;
   EXPECT_EQ(ShapeInference::InferDotOpShape(s8, s8, outer, S32)->ToString(), "s32[2,2]");
-  // XLA dies where neither of two types is the wider.
+  // XLA dies if neither of two types is the wider one.
   const Shape a = ShapeUtil::MakeShape(F8E4M3, {2}), b = ShapeUtil::MakeShape(F8E4M3FNUZ, {2});
   EXPECT_FALSE(ShapeInference::InferDotOpShape(a, b, outer, std::nullopt).ok());
   EXPECT_TRUE(ShapeInference::InferDotOpShape(a, b, outer, F32).ok());
@@ -103,7 +103,7 @@ TEST(InferDotOpShapeTest, Errors) {
         "Cannot infer shape for dot operation: f32[<=2] <dot> f32[<=3]. Batch dimension sizes are not compatible."}});
 }
 
-// XLA dies: there are more bytes than int64_t counts.
+// XLA dies: there are more bytes than int64_t can count.
 TEST(InferDotOpShapeTest, TooLargeResult) {
   EXPECT_TRUE(absl::StartsWith(InferDot("f32[4294967296];f32[4294967296]", ""), "error: "));
 }
@@ -267,7 +267,7 @@ TEST(InferConvolveShapeTest, Errors) {
        {"f32[2,8,3];f32[3,3,<=4]", good.c_str(), "Dynamic output feature dim on convolution kernel is not supported"}});
 }
 
-// What no label text can say, but a proto can.
+// Numbers that label text cannot express, but a proto can.
 TEST(InferConvolveShapeTest, HostileNumbers) {
   const Shape lhs = ShapeUtil::MakeShape(F32, {2, 8, 3}), rhs = ShapeUtil::MakeShape(F32, {3, 3, 4});
   std::string error;

@@ -13,7 +13,7 @@ std::string List(absl::Span<const Shape* const> shapes) {
                        [](std::string* out, const Shape* shape) { out->append(ShapeUtil::HumanString(*shape)); });
 }
 
-// As errors of a while end; their sentences have a period more.
+// The end of the errors of a while, which have a final period.
 std::string WhileText(const ProgramShape& condition, const ProgramShape& body, const Shape& init) {
   return absl::StrCat("Condition: ", ShapeUtil::HumanString(condition), "; body: ", ShapeUtil::HumanString(body),
                       "; init: ", ShapeUtil::HumanString(init), ".");
@@ -39,7 +39,7 @@ absl::Status CheckBranch(absl::Span<const ProgramShape> computations, int64_t i,
   return absl::OkStatus();
 }
 
-// Makes dynamic in *shape what is dynamic in `other`, which is compatible with it.
+// Makes each dimension of *shape dynamic that is dynamic in `other`, which is compatible with it.
 void AddDynamicDimensions(const Shape& other, Shape* shape) {
   ShapeUtil::ForEachMutableSubshape(shape, [&other](Shape* subshape, const ShapeIndex& index) {
     if (!subshape->IsArray()) return;

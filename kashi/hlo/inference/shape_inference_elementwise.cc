@@ -140,7 +140,7 @@ absl::Status CheckBinaryOperands(const BinaryRule& rule, const Shape& lhs, const
       }
       break;
   }
-  // Of operands that differ in type, the later check of that speaks.
+  // If the operand types differ, a later check reports that.
   if (rule.opcode == HloOpcode::kAtan2 && ShapeUtil::SameElementTypeIgnoringFpPrecision(lhs, rhs) &&
       !IsFloatingOrComplex(lhs)) {
     return InvalidArgument("Expected input element type to be floating or complex for atan2 operation; got %s.",

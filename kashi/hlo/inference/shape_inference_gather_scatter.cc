@@ -32,9 +32,9 @@ ResultDimensions ExpandedIndices(const Shape& indices, int64_t index_vector_dim)
   return expanded;
 }
 
-// Errors that gather and scatter word alike; `name` is the attribute's.
+// Errors with equal texts for gather and scatter; `name` is that of the attribute.
 
-// Of lists in which the position of an entry counts.
+// For lists in which the position of an entry counts.
 absl::Status CheckRangeOfMap(absl::string_view name, IndexedDimensions dimensions, int64_t rank) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] < 0 || dimensions[i] >= rank) {
@@ -101,7 +101,7 @@ absl::Status CheckStartIndexMap(const GatherDimensionNumbers& dnums, int64_t ope
   return CheckGatherMap("start_index_map", dnums.start_index_map(), operand_rank);
 }
 
-// Of dimensions of the operand that the result lacks.
+// For dimensions of the operand that the result lacks.
 absl::Status CheckLeftOutDims(absl::string_view name, IndexedDimensions dimensions, int64_t operand_rank) {
   KASHI_RETURN_IF_ERROR(CheckRange(name, "gather", dimensions, operand_rank));
   if (!IsSorted(dimensions)) {
@@ -124,7 +124,7 @@ absl::Status CheckGatherDimensionNumbers(const Shape& input, const ResultDimensi
   return CheckGatherMap("start_indices_batching_dims", dnums.start_indices_batching_dims(), indices.size());
 }
 
-// IndexedDimensions that the result lacks have slices of one element, or none. `can_only`: what gather does with them.
+// IndexedDimensions that the result lacks have slices of one element, or none. `can_only`: what gather does to them.
 absl::Status CheckLeftOutSizes(absl::string_view can_only, IndexedDimensions dimensions,
                                IndexedDimensions slice_sizes) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
@@ -178,7 +178,7 @@ absl::StatusOr<Shape> GatherResult(const Shape& input, const Shape& indices, con
     if (offsets.contains(i)) {
       while (left_out.contains(input_dim)) ++input_dim;
       const int d = static_cast<int>(input_dim++);
-      // A slice that is shorter than the bound is as long in every case.
+      // A slice that is shorter than the bound always has its full length.
       result.Add(slice_sizes[d], input.is_dynamic_dimension(d) && slice_sizes[d] == input.dimensions(d));
     } else {
       if (index_dim == dnums.index_vector_dim()) ++index_dim;
@@ -252,7 +252,7 @@ absl::Status CheckScatterBatchingDims(int64_t operand_rank, int64_t indices_rank
   return CheckRange("scatter_indices_batching_dims", "scatter", indices_dims, indices_rank);
 }
 
-// The window dimensions of updates are no longer than those of the operand, where no dimension is left out.
+// The window dimensions of updates are at most as long as those of the operand, if no dimension is left out.
 absl::Status CheckUpdateWindow(const Shape& operand, const Shape& updates, const ScatterDimensionNumbers& dnums) {
   const DimensionSet left_out(operand.rank(), {dnums.inserted_window_dims(), dnums.input_batching_dims()});
   std::vector<int64_t> bounds;
@@ -274,7 +274,7 @@ absl::Status CheckUpdateWindow(const Shape& operand, const Shape& updates, const
   return absl::OkStatus();
 }
 
-// The other dimensions of updates are those of the indices, but for the one of the index vectors.
+// The other dimensions of updates are those of the indices, without the dimension of the index vectors.
 absl::Status CheckUpdateScatterDims(const Shape& updates, IndexedDimensions indices,
                                     const ScatterDimensionNumbers& dnums) {
   const DimensionSet window(updates.rank(), {dnums.update_window_dims()});

@@ -113,7 +113,7 @@ TEST(InferGatherShapeTest, Errors) {
   }
 }
 
-// Nothing asks that the lists of left out dimensions differ; what remains must still be enough.
+// No check requires that the lists of omitted dimensions differ; the remaining dimensions must still suffice.
 TEST(InferGatherShapeTest, OverlappingListsStayInBounds) {
   EXPECT_EQ(InferGather("f32[1,2];s32[3,0]",
                         "index_vector_dim=1;slice_sizes={1,2};operand_batching_dims={0};"

@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<const Shape*>> Accumulators(const Shape& result, int6
   return accumulators;
 }
 
-// That input i fits: its accumulator, initial value and elements, and the reducer's two parameters for it.
+// Checks that input i fits: its accumulator, initial value and elements, and the reducer's two parameters for it.
 absl::Status CheckReducerOfInput(const ProgramShape& reducer, int64_t inputs, int64_t i, const Shape& accumulator,
                                  const Shape& init_value, PrimitiveType input_type) {
   const Shape& accumulator_parameter = reducer.parameters(static_cast<int>(i));
@@ -76,14 +76,14 @@ absl::Status CheckWindowDimension(const Window& window, const WindowDimension& d
   return absl::OkStatus();
 }
 
-// What `size` elements with dilation - 1 holes between each two take.
+// The size of `size` elements with dilation - 1 holes between neighbours.
 std::optional<int64_t> DilatedSize(int64_t size, int64_t dilation) {
   if (size == 0) return 0;
   const std::optional<int64_t> all_but_last = CheckedMultiply(size - 1, dilation);
   return all_but_last.has_value() ? CheckedAdd(*all_but_last, 1) : std::nullopt;
 }
 
-// How many places the window has over `size` elements of the base.
+// The number of positions of the window over `size` elements of the base.
 absl::StatusOr<int64_t> WindowOutputSize(int64_t size, const WindowDimension& dimension) {
   const std::optional<int64_t> window = DilatedSize(dimension.size(), dimension.window_dilation());
   std::optional<int64_t> padded = DilatedSize(size, dimension.base_dilation());

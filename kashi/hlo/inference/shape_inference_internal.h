@@ -1,4 +1,4 @@
-// Helpers of the ShapeInference files: checks that several operations share (docs/spec/hlo-ops.md, 0.1), and the list
+// Helpers of the ShapeInference files: checks of several operations (docs/spec/hlo-ops.md, 0.1), and the list
 // of dimensions of a result. Only shape_inference_*.cc include it. ExpectArray is in broadcast.h.
 #ifndef KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
 #define KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_
@@ -30,7 +30,7 @@ class ResultDimensions {
     sizes_.push_back(size);
     dynamic_.push_back(is_dynamic);
   }
-  // Dimension i of `shape`, its flag included.
+  //  Adds dimension i of `shape` with its flag.
   void AddFrom(const Shape& shape, int64_t i) {
     Add(shape.dimensions(static_cast<int>(i)), shape.is_dynamic_dimension(static_cast<int>(i)));
   }
@@ -41,8 +41,8 @@ class ResultDimensions {
   absl::Span<const int64_t> sizes() const { return sizes_; }
   int size() const { return static_cast<int>(sizes_.size()); }
 
-  // The array in the default layout. INVALID_ARGUMENT for a negative size other than `?` and for more bytes than
-  // int64_t counts.
+  // The array in the default layout. INVALID_ARGUMENT for a negative size other than `?`, and for more bytes than
+  // int64_t can count.
   absl::StatusOr<Shape> Make(PrimitiveType element_type) const {
     return ShapeUtil::MakeValidatedShape(element_type, sizes_, dynamic_);
   }
@@ -52,25 +52,25 @@ class ResultDimensions {
   std::vector<bool> dynamic_;
 };
 
-// "F32", as errors name element types.
+// "F32", the name of the element type in errors.
 const std::string& TypeName(const Shape& shape);
 
-// What a RET_CHECK of XLA becomes: INTERNAL, with a text like InvalidArgument's.
+// The equivalent of a RET_CHECK of XLA: INTERNAL, with a text like that of InvalidArgument.
 #define KASHI_RET_CHECK(condition, ...)                                            \
   do {                                                                             \
     if (!(condition)) return ::kashi::Internal("RET_CHECK failure: " __VA_ARGS__); \
   } while (false)
 
-// Sizes that fit one another: equal, or one of them is `?`. Bounds count as sizes.
+// Whether sizes are compatible: equal, or one of them is `?`. Bounds count as sizes.
 bool CompatibleSizes(int64_t a, int64_t b);
 
-// The wider of the two element types; INVALID_ARGUMENT where XLA dies, as neither is (see TryHigherPrecisionType).
+// The wider of the two element types; INVALID_ARGUMENT if neither is (XLA dies: see TryHigherPrecisionType).
 absl::StatusOr<PrimitiveType> HigherPrecision(const Shape& a, const Shape& b);
 
 // Whether `dimensions` has no number twice.
 bool AllUnique(absl::Span<const int64_t> dimensions);
 
-// `shapes` in a tuple; one shape: that itself.
+// A tuple of `shapes`; a single shape is not wrapped.
 Shape MaybeTuple(absl::Span<const Shape> shapes);
 std::vector<Shape> CopyShapes(absl::Span<const Shape* const> shapes);
 std::vector<const Shape*> PointersTo(absl::Span<const Shape> shapes);
@@ -80,7 +80,7 @@ std::vector<const Shape*> PointersTo(absl::Span<const Shape> shapes);
 absl::Status CheckReducer(const ProgramShape& reducer, absl::Span<const Shape* const> init_values,
                           absl::Span<const PrimitiveType> input_types);
 
-// WINDOW: an array of `element_type` with an element for each position of the window over the padded and dilated base.
+// WINDOW: an array of `element_type` with one element for each position of the window over the padded and dilated base.
 absl::StatusOr<Shape> InferWindowOutputShape(const Shape& base, const Window& window, PrimitiveType element_type);
 
 }  // namespace shape_inference

@@ -26,7 +26,7 @@ absl::Status CheckFftRank(const Shape& in, int64_t fft_rank) {
                          in.rank());
 }
 
-// `shape` with a last dimension of that size: a bound if it was one, else static.
+// `shape` with a last dimension of this size: a bound if it was one, otherwise static.
 absl::StatusOr<Shape> WithLastDimension(Shape shape, int64_t size) {
   if (size < 0) return InvalidArgument("fft_length must not be negative, got %d.", size);
   const int last = shape.dimensions_size() - 1;

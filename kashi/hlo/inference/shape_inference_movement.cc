@@ -97,8 +97,8 @@ absl::Status CheckConcatenated(const Shape& first, const Shape& shape, int64_t d
   return absl::OkStatus();
 }
 
-// What is known of a size: 3 is {3, nothing}, <=3 is {nothing, 3}, ? is nothing at all. Both: the size is 3, and it was
-// found out from a bound, which makes the result dynamic.
+// The known facts of a size: 3 is {3, nothing}, <=3 is {nothing, 3}, ? is nothing at all. Both: the size is 3, and was
+// derived from a bound, which makes the result dynamic.
 struct KnownSize {
   std::optional<int64_t> size;
   std::optional<int64_t> bound;
@@ -111,7 +111,7 @@ struct KnownSize {
   std::optional<int64_t> SizeOrBound() const { return size.has_value() ? size : bound; }
 };
 
-// One size that both are.
+// The size that follows if a and b must be equal.
 absl::StatusOr<KnownSize> Unified(const KnownSize& a, const KnownSize& b, int64_t i) {
   const KnownSize result = {a.size.has_value() ? a.size : b.size, a.bound.has_value() ? a.bound : b.bound};
   if (a.size.has_value() && b.size.has_value() && *a.size != *b.size) {
@@ -126,7 +126,7 @@ absl::StatusOr<KnownSize> Unified(const KnownSize& a, const KnownSize& b, int64_
   return result;
 }
 
-// One after the other.
+// The size of a concatenation.
 absl::StatusOr<KnownSize> Sum(const KnownSize& a, const KnownSize& b) {
   const std::optional<int64_t> x = a.SizeOrBound(), y = b.SizeOrBound();
   if (!x.has_value() || !y.has_value()) return KnownSize();
@@ -219,8 +219,8 @@ absl::StatusOr<Shape> ShapeInference::InferDynamicUpdateSliceShape(const Shape& 
   Shape result = operand_shape;
   for (int i = 0; i < operand_shape.dimensions_size(); ++i) {
     const int64_t size = update_shape.dimensions(i), operand_size = operand_shape.dimensions(i);
-    // Upstream compares the numbers as they are: an unbounded update fits anything, an unbounded operand takes no
-    // other.
+    // Upstream compares the numbers as they are: an unbounded update fits every operand, an unbounded operand only an
+    // unbounded update.
     if (size > operand_size) {
       return InvalidArgument("Update dim size %d greater than dynamic slice dimension: %d.", size, operand_size);
     }
@@ -314,7 +314,7 @@ absl::StatusOr<Shape> ShapeInference::InferConcatOpShape(absl::Span<const Shape*
     const bool is_static = known.size.has_value() && !known.bound.has_value();
     result.Add(known.SizeOrBound().value_or(Shape::kUnboundedSize), !is_static);
   }
-  // Not the highest of all, as in XLA: those in the middle do not count.
+  // Not the highest type of all: as in XLA, operands in the middle do not count.
   KASHI_ASSIGN_OR_RETURN(const PrimitiveType type, HigherPrecision(*arg_shapes.back(), first));
   return result.Make(type);
 }

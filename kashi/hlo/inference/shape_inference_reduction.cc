@@ -26,7 +26,7 @@ std::string JoinedShapes(absl::Span<const Shape* const> shapes) {
 // type.
 absl::StatusOr<const Shape*> FullShapeOfMap(absl::Span<const Shape* const> arguments) {
   const Shape* full = arguments[0];
-  // XLA dies of a single one that is no array.
+  // XLA dies if the only argument is not an array.
   if (arguments.size() == 1 && !full->IsArray()) return ExpectArray(*full, "operand of map");
   for (const Shape* argument : arguments.subspan(1)) {
     KASHI_RETURN_IF_ERROR(ExpectArray(*argument, "operand of map"));
@@ -107,7 +107,7 @@ std::vector<PrimitiveType> ElementTypes(absl::Span<const Shape* const> arrays) {
   return types;
 }
 
-// `dimensions` of the element type that the reducer returns; of several or in a tuple, if it returns a tuple.
+// `dimensions` with the element type that the reducer returns; for several arrays or a tuple, a tuple.
 absl::StatusOr<Shape> ReducedShape(const ResultDimensions& dimensions, const Shape& reducer_result) {
   if (!reducer_result.IsTuple()) return dimensions.Make(reducer_result.element_type());
   std::vector<Shape> results;

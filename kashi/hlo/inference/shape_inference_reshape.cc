@@ -40,7 +40,7 @@ void IncludeOnes(absl::Span<const std::pair<int64_t, int64_t>> cuts, ReshapeBloc
   }
 }
 
-// The output dimension that dynamic input dimension `i` becomes; nullopt where several could be meant.
+// The output dimension that dynamic input dimension `i` becomes; nullopt if several are possible.
 absl::StatusOr<std::optional<int64_t>> DynamicOutputDimension(const Shape& operand, const Shape& result,
                                                               absl::Span<const std::pair<int64_t, int64_t>> cuts,
                                                               int64_t i, int64_t inferred_dimension) {
@@ -135,7 +135,7 @@ absl::StatusOr<Shape> ShapeInference::InferDynamicReshapeShape(const Shape& oper
         new_size_bounds.size(), dims_are_dynamic.size());
   }
   for (const Shape* size : dim_size_shapes) {
-    // Upstream takes a scalar of any type, and s32 of any rank.
+    // Upstream accepts a scalar of any type, and s32 of any rank.
     if (size->element_type() == S32 || ShapeUtil::IsScalar(*size)) continue;
     return InvalidArgument("DynamicReshape's dim size has to be scalar S32, got (%s): ", ShapeUtil::HumanString(*size));
   }

@@ -1,4 +1,4 @@
-// ShapeInference against XLA's verdicts (tests/data/shape_inference_cases.tsv), and by hand what XLA cannot be asked.
+// ShapeInference against XLA's verdicts (tests/data/shape_inference_cases.tsv), and by hand where XLA cannot be asked.
 #include "kashi/hlo/inference/shape_inference.h"
 
 #include <functional>
@@ -170,7 +170,7 @@ TEST(ShapeInferenceTest, AgreesWithXla) {
   }
 }
 
-// ---- What HLO text cannot ask XLA: text gives these operations' shapes, or cannot say what is asked here.
+// ---- Cases that HLO text cannot express: text gives these operations' shapes, or has no form for the case.
 
 std::string Slice(absl::string_view shape, std::vector<int64_t> starts, std::vector<int64_t> limits,
                   std::vector<int64_t> strides) {

@@ -1,4 +1,4 @@
-// Computations that combine two scalars by one operation, as those of reduce, scatter and collectives mostly do.
+// Computations that combine two scalars by one operation, as in most reduces, scatters and collectives.
 #ifndef KASHI_HLO_IR_COMBINER_H_
 #define KASHI_HLO_IR_COMBINER_H_
 
@@ -9,15 +9,15 @@
 
 namespace kashi::internal {
 
-// The operation that the root applies to the two parameters, each once, all scalars of one type. A commutative
-// operation may take them in either order, any other one in theirs. Nullopt: another computation.
+// The operation that the root applies to the two parameters, each used once, all scalars of one type. The parameters
+// are in order, except for a commutative operation. Nullopt: another computation.
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation);
 
-// Whether what the operation combines may be regrouped and reordered, for integers exactly and for real numbers up to
-// rounding: it has a neutral element (ops.def).
+// Whether the operands of repeated applications may be regrouped and reordered, exactly for integers, up to rounding
+// for real numbers: the operation has a neutral element (ops.def).
 bool MayRegroup(HloOpcode opcode);
 
-// The same if what the operation combines may be regrouped and reordered, for it has a neutral element: add, multiply,
+// CombinerOf(computation) if MayRegroup allows the operation: add, multiply,
 // maximum, minimum, and, or, xor.
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation);
 

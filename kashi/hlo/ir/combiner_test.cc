@@ -9,7 +9,7 @@
 namespace kashi::internal {
 namespace {
 
-// Of the entry whose parameters are a and b of the types, and whose root is `root`.
+// CombinerOf the entry with parameters a and b of these types and the root `root`.
 std::optional<HloOpcode> Of(const std::string& root, const std::string& a = "f32[]", const std::string& b = "f32[]") {
   const auto module = ParseAndReturnUnverifiedModule(
       absl::StrCat("ENTRY e { a = ", a, " parameter(0) b = ", b, " parameter(1) ROOT r = ", root, " }"));

@@ -72,7 +72,7 @@ HloInstruction* HloComputation::Take(HloInstruction* instruction) {
   return instruction;
 }
 
-// Not those of a computation outside any module, which may go without telling anybody.
+// Not called for a computation outside of any module, which may be deleted without notice.
 void HloComputation::NoteCallees(HloInstruction* instruction) {
   if (instruction->opcode() != HloOpcode::kFusion && instruction->opcode() != HloOpcode::kAsyncStart) return;
   for (HloComputation* callee : instruction->called_computations()) {
@@ -271,7 +271,7 @@ absl::Status HloComputation::ReplaceInstruction(HloInstruction* old_instruction,
                     ShapeUtil::HumanString(old_instruction->shape()));
   }
   KASHI_RETURN_IF_ERROR(old_instruction->ReplaceAllUsesWith(new_instruction));
-  // What the old one said about the value still holds.
+  // The metadata of the old instruction still holds for the value.
   if (new_instruction->metadata().op_name().empty() && !old_instruction->metadata().op_name().empty()) {
     new_instruction->set_shared_metadata(old_instruction->metadata_);
   }

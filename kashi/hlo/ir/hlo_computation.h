@@ -147,7 +147,7 @@ class HloComputation {
   // Adds the next parameter. Dies if its number is not the next one. Dies in the entry computation, because its callers
   // are outside of the module.
   HloInstruction* AddParameter(std::unique_ptr<HloInstruction> parameter);
-  // The same with memory from the module's arena; for the readers of text and protos, and for clones. Takes any opcode;
+  // Adds an instruction in memory of the module's arena, for the readers of text and protos and for clones. Any opcode;
   // FinishParameters registers parameters by their number. The name is borrowed from the same arena.
   HloInstruction* AddInArena(internal::Arena* arena, HloOpcode opcode, SharedShape shape,
                              absl::Span<HloInstruction* const> operands, HloFieldList fields, absl::string_view name);
@@ -210,7 +210,7 @@ class HloComputation {
   // With layouts. Names: of the parameters, with their ids unless `include_ids` is false.
   ProgramShape ComputeProgramShape(bool include_ids = true) const;
 
-  // The same graph: equal roots, equal operands and so on down to the parameters, also in called computations.
+  // Whether the graphs are equal: roots, operands and so on down to the parameters, also in called computations.
   bool Equal(const HloComputation& other, bool layout_sensitive, bool ignore_channel_id_values = false,
              bool ignore_execution_thread = false) const;
   bool operator==(const HloComputation& other) const { return Equal(other, /*layout_sensitive=*/true); }

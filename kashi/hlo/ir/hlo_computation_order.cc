@@ -1,5 +1,5 @@
-// The orders of instructions and computations (docs/spec/hlo.md 1.4). Both walk depth first with a stack of their own:
-// chains of a million instructions, or of computations that call one another, come from files.
+// The orders of instructions and computations (docs/spec/hlo.md 1.4). Both walk depth first with their own stack:
+// files may have chains of a million instructions, or of computations that call one another.
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +17,7 @@ class InstructionWalk {
     order_.reserve(slot_count);
   }
 
-  // Enters all that `root` depends on, then itself. Of what an instruction depends on, the last control predecessor
+  // Enters all dependencies of `root`, then `root`. Of the dependencies of an instruction, the last control predecessor
   // comes first, then the others backwards, then the operands from the first to the last.
   void From(HloInstruction* root) {
     Push(root);
@@ -41,7 +41,7 @@ class InstructionWalk {
  private:
   enum class State : uint8_t { kNew, kOpen, kDone };
 
-  // Operands of other computations, in a broken module, are none of this walk's.
+  // Operands in other computations, in a broken module, are skipped.
   void Push(HloInstruction* instruction) {
     if (instruction == nullptr || instruction->parent() != computation_) return;
     if (states_[instruction->local_id()] != State::kDone) stack_.push_back(instruction);
@@ -55,10 +55,10 @@ class InstructionWalk {
 
 class ComputationWalk {
  public:
-  // What HloComputation::MakeEmbeddedComputationsList says about print order is this: entered on sight.
+  // `print_order`: see HloComputation::MakeEmbeddedComputationsList; callees are entered on sight.
   explicit ComputationWalk(bool print_order) : enter_on_sight_(print_order) {}
 
-  // Enters all that `root` calls, but not itself.
+  // Enters all callees of `root`, but not `root` itself.
   void Below(HloComputation* root) {
     for (const HloInstruction* instruction : root->instructions()) {
       PushCallees(instruction);
@@ -124,7 +124,7 @@ std::vector<HloInstruction*> HloComputation::MakeInstructionPostOrder() const {
   for (HloInstruction* instruction : instructions()) {
     if (instruction->users().empty()) walk.From(instruction);
   }
-  // Instructions that only depend on one another, in a broken module, are not met so.
+  // Instructions that only depend on one another, in a broken module, are not found that way.
   for (HloInstruction* instruction : instructions()) walk.From(instruction);
   return std::move(walk).TakeOrder();
 }
@@ -148,7 +148,7 @@ std::vector<HloComputation*> HloModule::MakeComputationPostOrder(bool print_orde
     walk.Below(computation);
     walk.Add(computation);
   }
-  // Those that only call one another, in a broken module.
+  // Computations that only call one another, in a broken module.
   for (HloComputation* computation : computations()) {
     if (walk.Has(computation)) continue;
     walk.Below(computation);

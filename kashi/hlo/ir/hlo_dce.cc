@@ -1,4 +1,4 @@
-// What does not matter for the result goes.
+// Removes instructions and computations that do not affect the result.
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -40,7 +40,7 @@ bool RemoveDeadCodeIn(HloComputation* computation, const absl::flat_hash_set<con
 }  // namespace
 
 bool HloModule::RemoveDeadCode() {
-  // Callees first: whether a call has a side effect is known when it is met.
+  // Callees first, so that the side effects of a callee are known before its callers.
   absl::flat_hash_set<const HloComputation*> with_side_effect;
   bool changed = false;
   for (HloComputation* computation : MakeComputationPostOrder()) {

@@ -1,4 +1,4 @@
-// Whether two computations are the same graph, and hashes that agree with that.
+// Whether two computations are equal graphs, and hashes that agree with this.
 #include <cstdint>
 #include <vector>
 
@@ -10,8 +10,8 @@
 namespace kashi {
 namespace {
 
-// Which things have been found, or are assumed, to be equal: sets that grow together. That two things are compared only
-// if they are not in one set yet bounds the comparisons by the number of things, though each may be met along many
+// Objects that were found, or are assumed, to be equal, as sets that grow together. Two objects are compared only if
+// they are not in one set yet. So the number of objects bounds the comparisons, though each may be met along many
 // paths (Hopcroft and Karp's test of equivalence).
 template <typename T>
 class EqualSets {
@@ -80,7 +80,7 @@ class EqualityTest {
     return true;
   }
 
-  // But for what they call and what they use, which is compared later.
+  // Compares all but called computations and operands, which are compared later.
   bool InstructionsEqual(const HloInstruction* a, const HloInstruction* b) {
     return a->operand_count() == b->operand_count() &&
            a->Identical(
@@ -98,7 +98,7 @@ class EqualityTest {
 
 using ComputationHashes = absl::flat_hash_map<const HloComputation*, size_t>;
 
-// Of what the root depends on only, since that is what is compared.
+// Hashes only what the root depends on, because equality compares only that.
 size_t HashOfBody(const HloComputation& computation, const ComputationHashes& callees) {
   absl::flat_hash_map<const HloInstruction*, size_t> hashes;
   for (const HloInstruction* instruction : computation.MakeInstructionPostOrder()) {

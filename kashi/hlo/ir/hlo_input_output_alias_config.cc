@@ -1,4 +1,4 @@
-// What a module says about the buffers of its parameters and its result: HloInputOutputAliasConfig,
+// The module's data about the buffers of its parameters and its result: HloInputOutputAliasConfig,
 // HloBufferDonorConfig.
 #include <algorithm>
 #include <set>

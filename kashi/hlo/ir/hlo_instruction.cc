@@ -259,7 +259,7 @@ absl::Status HloInstruction::ReplaceAllUsesWith(HloInstruction* new_producer, ab
   return ReplaceAllUsesWithDifferentShape(new_producer);
 }
 
-// The new producer itself may use this: that use stays, or it would use itself.
+// If the new producer itself uses this instruction, that use stays, because otherwise it would use itself.
 absl::Status HloInstruction::ReplaceAllUsesWithDifferentShape(HloInstruction* new_producer) {
   if (new_producer == this) return absl::OkStatus();
   const InstructionVector old_users = std::move(users_);
@@ -360,7 +360,7 @@ bool HloInstruction::IsOpElementwise(HloOpcode opcode) {
   return GetHloOpcodeInfo(opcode).Has(HloOpcodeFlags::kElementwise);
 }
 
-// A fusion is elementwise if all that is fused is; fusions may be nested.
+// A fusion is elementwise if all fused instructions are; fusions may be nested.
 bool HloInstruction::IsElementwise() const {
   std::vector<const HloInstruction*> unseen = {this};
   absl::flat_hash_set<const HloComputation*> fused;

@@ -133,7 +133,7 @@ class HloInstruction : public HloInstructionFactories {
   absl::Status ReplaceAllUsesWith(HloInstruction* new_producer, absl::string_view trigger = "");
   absl::Status ReplaceAllUsesWithDifferentShape(HloInstruction* new_producer);
 
-  // ---- Control dependencies: this before that, though that uses no value of this.
+  // ---- Control dependencies: this instruction runs before another, which does not use its value.
   absl::Status AddControlDependencyTo(HloInstruction* instruction);
   absl::Status RemoveControlDependencyTo(HloInstruction* instruction);
   absl::Status DropAllControlDeps();
@@ -147,7 +147,7 @@ class HloInstruction : public HloInstructionFactories {
   absl::Status Accept(Visitor* visitor, Options... options) const {
     return visitor->Visit(*this, options...);
   }
-  // The same for visitors that take only the instruction: calls `Dispatch(const HloInstruction&)`.
+  // As Accept, for visitors that take only the instruction: calls `Dispatch(const HloInstruction&)`.
   template <typename Visitor>
   absl::Status Visit(Visitor* visitor) const {
     return visitor->Dispatch(*this);
@@ -163,7 +163,7 @@ class HloInstruction : public HloInstructionFactories {
                      std::equal_to<const HloComputation*>(),
                  bool layout_sensitive = true, bool sharding_sensitive = false,
                  bool ignore_channel_id_values = false) const;
-  // The same operation with the same fields; operands and shape do not count. Called computations must be equal (==).
+  // Whether operation and fields are equal, whatever operands and shape are. Called computations must be equal (==).
   bool SameOp(const HloInstruction& other) const;
 
   // ---- Kinds.
@@ -270,7 +270,7 @@ class HloInstruction : public HloInstructionFactories {
   // The default of the operands' type unless the text says otherwise.
   Comparison::Type comparison_type() const;
   Comparison::Order comparison_order() const;
-  // XLA's names for the same on Cast<HloCompareInstruction>(x).
+  // XLA's names of these accessors on Cast<HloCompareInstruction>(x).
   ComparisonDirection direction() const { return comparison_direction(); }
   Comparison::Type type() const { return comparison_type(); }
   Comparison::Order order() const { return comparison_order(); }
@@ -300,7 +300,7 @@ class HloInstruction : public HloInstructionFactories {
   bool has_result_accuracy() const { return fields_.Has(HloField::result_accuracy); }
   void set_result_accuracy(const ResultAccuracy& accuracy) { fields_.Set<HloField::result_accuracy>(accuracy); }
 
-  // ---- What any instruction may carry.
+  // ---- Fields of any instruction.
   const OpMetadata& metadata() const { return metadata_ ? *metadata_ : OpMetadata::default_instance(); }
   bool has_metadata() const { return static_cast<bool>(metadata_); }
   void set_metadata(OpMetadata metadata) { metadata_ = internal::SharedValue<OpMetadata>(std::move(metadata)); }

@@ -1,5 +1,5 @@
-// XLA's factories: each puts its arguments into the fields that ops.def and fields.def name. A field that says what its
-// absence says (no grouping, no layout constraint, the usual comparison …) is not made, so that instructions from
+// XLA's factories: each puts its arguments into the fields that ops.def and fields.def name. A field with the value of
+// its absence (no grouping, no layout constraint, the usual comparison …) is not made, so that instructions from
 // factories, text and protos are equal when they mean the same.
 #include <cstdint>
 #include <memory>

@@ -20,7 +20,7 @@ struct With {
   HloFieldType<field> value;
   void AddTo(HloFieldList* fields) { fields->Set<field>(std::move(value)); }
 };
-// The same, unless the value is the default.
+// As With, but sets no field if the value is the default.
 template <HloField field>
 struct WithUnless {
   HloFieldType<field> value;

@@ -50,7 +50,7 @@ TEST_F(HloInstructionCreateTest, InferredShapes) {
   EXPECT_EQ(shape_of(HloInstruction::CreateConstant(Literal(vector_))), "f32[4]");
 }
 
-// What a field says when it is not there is not stored.
+// A field is not stored if it has the value that its absence means.
 TEST_F(HloInstructionCreateTest, UsualValuesAreNotStored) {
   const auto compare = [&](std::optional<Comparison::Type> type) {
     return HloInstruction::CreateCompare(vector_, x_.get(), y_.get(), ComparisonDirection::kLt, type);

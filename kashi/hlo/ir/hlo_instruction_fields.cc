@@ -173,7 +173,7 @@ const OutputOperandAliasingPairs& HloInstruction::output_operand_aliasing() cons
   return pairs ? *pairs : *none;
 }
 
-// ---- What any instruction may carry --------------------------------------------------------------------------------
+// ---- Fields of any instruction -------------------------------------------------------------------------------------
 
 namespace {
 

@@ -21,7 +21,7 @@ std::vector<std::string> Names(const HloInstruction::InstructionVector& instruct
   return names;
 }
 
-// p0, p1 and whatever a test makes of them, in a module.
+// p0, p1 and the instructions of a test, in a module.
 class HloInstructionTest : public testing::Test {
  protected:
   HloInstructionTest() : module_("m", HloModuleConfig()) {

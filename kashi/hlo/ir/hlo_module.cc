@@ -141,7 +141,7 @@ absl::Status HloModule::RemoveUnusedComputations() {
   return absl::OkStatus();
 }
 
-// Computations that stay forget callers that go, before those are gone.
+// Remaining computations forget removed callers before these are freed.
 void HloModule::FreeComputations(absl::FunctionRef<bool(const HloComputation*)> is_removed) {
   const auto caller_goes = [&](const HloInstruction* caller) { return caller && is_removed(caller->parent()); };
   for (HloComputation* computation : computation_pointers_) {
@@ -181,7 +181,7 @@ std::vector<HloComputation*> HloModule::MakeNonfusionComputations() const {
   return computations;
 }
 
-// ---- What is said about the whole ----------------------------------------------------------------------------------
+// ---- Data about the whole program ----------------------------------------------------------------------------------
 
 ComputationLayout HloModule::compute_computation_layout() const {
   return ComputationLayout(entry_computation()->ComputeProgramShape(), /*ignore_layouts=*/false);

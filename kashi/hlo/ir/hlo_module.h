@@ -218,7 +218,7 @@ class HloModule {
   std::vector<HloComputation*> MakeComputationPostOrder(bool print_order = false) const;
   std::vector<HloComputation*> MakeNonfusionComputations() const;
 
-  // ---- What is said about the whole.
+  // ---- Data about the whole program.
   const HloModuleConfig& config() const { return config_; }
   HloModuleConfig& mutable_config() { return config_; }
   void set_config(HloModuleConfig config) { config_ = std::move(config); }
@@ -279,7 +279,7 @@ class HloModule {
   internal::Arena* arena() { return &arena_; }
 
   // ---- Tools.
-  // The same graph in all computations, entry first. Computations without callers do not count.
+  // Whether all computations have equal graphs, the entry first. Computations without callers do not count.
   bool Equal(const HloModule& other, bool layout_sensitive = true) const;
   size_t Hash() const;
   // A hash of the text with these options (base/fingerprint.h). It is the same on every machine, and in every version

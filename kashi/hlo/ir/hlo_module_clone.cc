@@ -40,7 +40,7 @@ T* Mapped(T* original, const std::vector<HloInstruction*>& copies) {
 
 }  // namespace
 
-// Links are copied in a second round, when all copies are there: so they need no order, and keep theirs.
+// Links are copied in a second round, when all copies exist. So copies need no order, and links keep their order.
 std::vector<HloInstruction*> HloComputation::CopyInstructionsTo(
     HloComputation* to, Arena* arena, absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
     const HloComputationMap& computations) const {

@@ -9,7 +9,7 @@
 namespace kashi {
 namespace {
 
-// The words of ops.def. `A(x)` and the like become entries of a list that ends with no entry of its own, so that an
+// The words of ops.def. `A(x)` and the like become entries of a list that ends with an empty entry, so that an
 // operation may have none.
 #define R(name) \
   { HloAttribute::name, HloOpcodeAttribute::kRequired }

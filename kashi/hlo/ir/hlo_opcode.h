@@ -243,7 +243,7 @@ constexpr uint32_t HloOpcodeCount() {
 
 inline absl::string_view HloOpcodeString(HloOpcode opcode) { return GetHloOpcodeInfo(opcode).name; }
 absl::StatusOr<HloOpcode> StringToHloOpcode(absl::string_view name);
-// The same without the cost of an error message, for the reader.
+// As StringToHloOpcode, but without the cost of an error message, for the reader.
 std::optional<HloOpcode> FindHloOpcode(absl::string_view name);
 std::optional<int8_t> HloOpcodeArity(HloOpcode opcode);  // nullopt: any number of operands
 bool HloOpcodeIsComparison(HloOpcode opcode);

@@ -19,7 +19,7 @@ TEST(HloOpcodeTraitsTest, RowsAreFlagsAndRules) {
   static_assert(traits.requirement == Flags::Requirement::kDefault && traits.neutral == Flags::Neutral::kDefault);
   constexpr HloOpcodeTraits without_flags = Flags::Cost::kSlice | Flags::Constraint::kFirst;
   static_assert(without_flags.flags == 0 && without_flags.constraint == Flags::Constraint::kFirst);
-  // Other enums are no part of a row.
+  // Other enums are not part of a row.
   static_assert(!HloOpcodeTraits::kIsRule<HloOpcode>);
 }
 
@@ -32,7 +32,7 @@ TEST(HloOpcodeTraitsTest, KnownRows) {
   EXPECT_EQ(GetHloOpcodeInfo(HloOpcode::kRecvDone).text_check, Flags::TextCheck::kRecvDone);
 }
 
-// What one column says must not contradict another.
+// The columns of a row must not contradict each other.
 TEST(HloOpcodeTraitsTest, ColumnsAgree) {
   for (uint32_t i = 0; i < HloOpcodeCount(); ++i) {
     const HloOpcodeInfo& info = GetHloOpcodeInfo(OpcodeAt(i));
@@ -50,7 +50,7 @@ TEST(HloOpcodeTraitsTest, ColumnsAgree) {
     if (info.neutral != Flags::Neutral::kDefault) {
       EXPECT_TRUE(info.Has(Flags::kCommutative));
     }
-    // What has a called computation costs what that costs, or has a rule of its own.
+    // An operation with called computations has a cost rule of its own, or that of the computations.
     if (info.Has(Flags::kControlFlow)) {
       EXPECT_NE(info.cost, Flags::Cost::kDefault);
       EXPECT_NE(info.flow, Flags::Flow::kDefault);

@@ -68,7 +68,7 @@ TEST_F(HloScheduleTest, TheModuleFollowsItsSchedule) {
   ASSERT_TRUE(module_.set_schedule(schedule).ok());
   EXPECT_EQ(module_.InstructionOrder(*main_), sequence);
   EXPECT_FALSE(module_.set_schedule(HloSchedule()).ok());
-  // What goes, goes from the schedule, too.
+  // A removed instruction is also removed from the schedule.
   ASSERT_TRUE(main_->RemoveInstruction(late).ok());
   EXPECT_EQ(module_.schedule().sequence(main_), order_);
   module_.clear_schedule();

@@ -1,4 +1,4 @@
-// What operations that may be regrouped ignore.
+// Neutral elements of the operations that may be regrouped.
 #ifndef KASHI_HLO_IR_NEUTRAL_ELEMENT_H_
 #define KASHI_HLO_IR_NEUTRAL_ELEMENT_H_
 
@@ -8,8 +8,8 @@
 
 namespace kashi::internal {
 
-// x op neutral is x, a scalar. `combiner`: add, multiply, minimum, maximum, and, or, xor. Of add it is -0: 0 + -0 is 0,
-// and -0 + 0 would not be -0.
+// The neutral element of `combiner` (add, multiply, minimum, maximum, and, or, xor), a scalar: x op neutral is x. For
+// add it is -0: 0 + -0 is 0, but -0 + 0 is not -0.
 Literal NeutralOf(HloOpcode combiner, PrimitiveType type);
 
 }  // namespace kashi::internal

@@ -21,7 +21,7 @@ using internal::WithoutCapture;
 namespace pattern_internal {
 namespace {
 
-// What is matched, for reasons.
+// The name of the matched item, for reasons.
 std::string NameOf(const Layout& layout) { return layout.ToString(); }
 std::string NameOf(const Shape& shape) { return ShapeUtil::HumanStringWithLayout(shape); }
 std::string NameOf(const HloInstruction& instruction) {
@@ -50,7 +50,7 @@ bool Pattern<Item, Self>::Match(const Item* item, const MatchOption& option) con
   return true;
 }
 
-// The first that matches has the captures; the reasons are those of all.
+// The first pattern that matches writes the captures; the reasons are those of all patterns.
 template <typename P>
 P AnyOfList(std::vector<P> patterns) {
   const auto shared = std::make_shared<const std::vector<P>>(std::move(patterns));

@@ -4,20 +4,20 @@
 //   HloInstruction *x, *scale;
 //   if (Match(instruction, m::Multiply(m::Op(&x), m::Broadcast(m::Constant(&scale)).WithOneUse()))) …
 //
-// For each operation of ops.def there is a function of its name: m::Add(), of any operands; m::Add(lhs, rhs), whose
-// operands match in this order; m::Add(&found, lhs, rhs), which also says which instruction it was. Of commutative
-// operations there is m::AddAnyOrder(lhs, rhs). m::Op() is any instruction, m::Shape() any shape, m::Layout() any
-// layout; the With… and Is… functions of what these return make it narrower. m::AnyOf<HloInstruction>(p, q, …) and
+// Each operation of ops.def has a function of its name: m::Add() matches any operands; m::Add(lhs, rhs) matches
+// operands in this order; m::Add(&found, lhs, rhs) also returns the instruction that matched. A commutative operation
+// also has m::AddAnyOrder(lhs, rhs). m::Op() matches any instruction, m::Shape() any shape, m::Layout() any
+// layout; the With… and Is… functions of these patterns add conditions. m::AnyOf<HloInstruction>(p, q, …) and
 // m::AllOf<HloInstruction>(p, q, …) are patterns, too.
 //
-// What a pattern captures is written only when the whole of it has matched. With a stream in MatchOption, Match says
-// there what did not fit; a pattern describes itself by DescribeTo and operator<<.
+// Captures are written only when the whole pattern has matched. With a stream in MatchOption, Match writes
+// there why the pattern did not match. DescribeTo and operator<< describe a pattern.
 //
 // Patterns are values of only three types, so that code with many patterns compiles quickly. Making one costs one or
 // two allocations per condition. A pattern may be reused, by several threads if it captures nothing. The recursion
 // depth is the depth of the pattern.
 //
-// Not here: m::SharedSubpattern, and m::OptConvert and its kind.
+// Not supported: m::SharedSubpattern, m::OptConvert and similar functions.
 #ifndef KASHI_HLO_MATCHER_PATTERN_MATCHER_H_
 #define KASHI_HLO_MATCHER_PATTERN_MATCHER_H_
 
@@ -77,17 +77,17 @@ extern template std::string Describe(absl::string_view, const Conditions<Layout>
 extern template std::string Describe(absl::string_view, const Conditions<Shape>&, int);
 extern template std::string Describe(absl::string_view, const Conditions<HloInstruction>&, int);
 
-// What the three kinds of patterns have in common. `Self` is the pattern's own type.
+// The common base of the three kinds of patterns. `Self` is the type of the pattern.
 template <typename Item, typename Self>
 class Pattern {
  public:
-  // Without the promise about captures that Match() gives.
+  // As Match(), but may write captures even if the whole pattern does not match.
   bool Match(const Item* item, const MatchOption& option) const;
   std::string ToString(int indent = 0) const { return Describe<Item>(Self::kWhat, conditions_, indent); }
   void DescribeTo(std::ostream* out, int indent = 0) const { *out << ToString(indent); }
   friend std::ostream& operator<<(std::ostream& out, const Self& pattern) { return out << pattern.ToString(); }
 
-  // This, and one more condition.
+  // This pattern with one more condition.
   Self With(std::function<bool(const Item&, const MatchOption&)> is_met,
             std::function<std::string(int indent)> words) const {
     Self more(static_cast<const Self&>(*this));
@@ -98,7 +98,7 @@ class Pattern {
   Self With(std::function<bool(const Item&, const MatchOption&)> is_met, std::string words) const {
     return With(std::move(is_met), [words = std::move(words)](int) { return words; });
   }
-  // Where to write what matched; null: nowhere. A pointer to pointer to const takes it as well.
+  // Sets where the match is written; null: nowhere. A pointer to pointer to const also works.
   Self Capturing(const Item** captured) const {
     Self more(static_cast<const Self&>(*this));
     more.captured_ = captured;
@@ -152,7 +152,7 @@ class HloInstructionPattern : public pattern_internal::Pattern<HloInstruction, H
   HloInstructionPattern WithCustomCallTarget(std::initializer_list<absl::string_view> any_of) const;
   HloInstructionPattern WithCustomCallTarget(absl::string_view target) const { return WithCustomCallTarget({target}); }
   HloInstructionPattern WithPredicate(std::function<bool(const HloInstruction*)> predicate) const;
-  // Of constants. A value must be the literal's, in the literal's type and in its own.
+  // For constants. The value must be equal in the type of the literal and in its own type.
   HloInstructionPattern IsConstant() const { return WithOpcode(HloOpcode::kConstant); }
   HloInstructionPattern IsNonConstant() const { return WithoutOpcode(HloOpcode::kConstant); }
   HloInstructionPattern IsConstantScalar() const { return IsScalarOf(nullptr, /*is_effective=*/false); }
@@ -180,11 +180,11 @@ class HloInstructionPattern : public pattern_internal::Pattern<HloInstruction, H
   HloInstructionPattern WithNumOperands(int64_t count) const;
   HloInstructionPattern WithOperand(int64_t i, const HloInstructionPattern& operand) const;
   HloInstructionPattern WithOperandIfPresent(int64_t i, const HloInstructionPattern& operand) const;
-  // Exactly two, in one order or the other.
+  // Exactly two operands, in either order.
   HloInstructionPattern WithBinaryOperandsAnyOrder(const HloInstructionPattern& a,
                                                    const HloInstructionPattern& b) const;
 
-  // ---- Its users. One use is one user that uses it once; a root's use as the result is none.
+  // ---- Its users. One use: one user, which uses it once. The use of a root as the result does not count.
   HloInstructionPattern WithOneUse() const;
   HloInstructionPattern WithOneUser() const { return WithNumUser(1); }
   HloInstructionPattern WithNumUser(int64_t count) const;
@@ -217,11 +217,11 @@ extern template class pattern_internal::Pattern<Layout, LayoutPattern>;
 extern template class pattern_internal::Pattern<Shape, ShapePattern>;
 extern template class pattern_internal::Pattern<HloInstruction, HloInstructionPattern>;
 
-// Whether it matches; only then is anything captured. False for a null pointer.
+// Whether the pattern matches; only then are captures written. False for a null pointer.
 bool Match(const Layout* layout, const LayoutPattern& pattern, MatchOption option = {});
 bool Match(const Shape* shape, const ShapePattern& pattern, MatchOption option = {});
 bool Match(const HloInstruction* instruction, const HloInstructionPattern& pattern, MatchOption option = {});
-// Besides, every instruction below the top one has a single user.
+// Also requires that every instruction below the top one has a single user.
 bool MatchSingleUserOnly(const HloInstruction* instruction, const HloInstructionPattern& pattern);
 
 namespace pattern_internal {
@@ -262,7 +262,7 @@ template <typename... Args>
 inline constexpr bool kAreOperands = ((std::is_convertible_v<Args, HloInstructionPattern> ||
                                        std::is_convertible_v<Args, const HloInstruction* const*>)&&...);
 
-// An instruction's pointer that is written, whether the caller may change the instruction or not.
+// A pointer to the variable for a captured instruction, which may be const or not.
 inline const HloInstruction** Captured(const HloInstruction** captured) { return captured; }
 inline const HloInstruction** Captured(HloInstruction** captured) {
   return const_cast<const HloInstruction**>(captured);
@@ -306,7 +306,7 @@ inline LayoutPattern Layout(::kashi::Layout** captured) {
   return Layout(const_cast<const ::kashi::Layout**>(captured));
 }
 
-// ---- One of several, tried in their order; or all of them. Item: HloInstruction, Shape or Layout.
+// ---- One of several patterns, tried in order; or all of them. Item: HloInstruction, Shape or Layout.
 template <typename Item, typename... Patterns>
 auto AnyOf(const Patterns&... patterns) {
   using P = typename pattern_internal::PatternOf<std::remove_const_t<Item>>::type;
@@ -401,7 +401,7 @@ HloInstructionPattern NeAnyOrder(const Args&... args) {
   return pattern_internal::MakeAnyOrder(HloOpcode::kCompare, args...).WithComparisonDirection(ComparisonDirection::kNe);
 }
 
-// Scalars, and arrays of one element, that are constant; with a value: equal to it.
+// Constant scalars, and constant arrays with one element; with a value: equal to it.
 #define KASHI_MATCH_SCALAR(name)                                             \
   inline HloInstructionPattern name() { return Op().Is##name(); }            \
   template <typename Instruction>                                            \

@@ -1,4 +1,4 @@
-// Patterns of instructions. See pattern_matcher.cc for what all patterns share.
+// Patterns of instructions. pattern_matcher.cc has the code for all patterns.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// Collective operations that one instruction begins and another ends.
+// Collective operations that one instruction starts and another ends.
 //
 //   all-reduce-start … all-reduce-done             all-gather, collective-permute
 //   async-start … async-done, calls=computation    any collective operation, if the computation is nothing else
@@ -10,12 +10,12 @@
 
 namespace kashi::internal {
 
-// Whether the computation is one collective operation of its parameters.
+// Whether the computation only applies one collective operation to its parameters.
 bool WrapsCollective(const HloComputation& computation);
-// The collective operation that this instruction begins, or the instruction itself if it is one: all-reduce-start for
-// all-reduce-start, the all-to-all of its computation for async-start. Null: it begins none.
+// The collective operation that this instruction starts, or the instruction itself if it is one: all-reduce-start for
+// all-reduce-start, the all-to-all of its computation for async-start. Null: it starts none.
 const HloInstruction* CollectiveBegunBy(const HloInstruction& instruction);
-// The instruction that begins the collective operation that this one ends. Null: it ends none.
+// The instruction that starts the collective operation that `done` ends. Null: it ends none.
 const HloInstruction* StartOfCollective(const HloInstruction& done);
 
 }  // namespace kashi::internal

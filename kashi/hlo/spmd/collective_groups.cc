@@ -9,7 +9,7 @@
 namespace kashi {
 namespace {
 
-// What the ids of a mode number, and how many of them there are.
+// The objects that the ids of a mode number, and how many there are.
 struct Ids {
   const char* noun;
   int64_t count;

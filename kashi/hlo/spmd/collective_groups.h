@@ -1,6 +1,6 @@
-// The devices that exchange values at a collective operation. (docs/spec/hlo-ops.md, 7.1)
+// The devices that exchange values in a collective operation. (docs/spec/hlo-ops.md, 7.1)
 //
-// Two replicas of two partitions are four devices; what the ids in replica_groups are depends on the operation:
+// Two replicas of two partitions are four devices; the meaning of the ids in replica_groups depends on the operation:
 //
 //              partition 0   1        channel_id   use_global_device_ids   ids are
 //   replica 0            0   1        no           no                      replicas, of one partition
@@ -44,7 +44,7 @@ absl::StatusOr<CollectiveGroupMode> GetCollectiveGroupMode(const HloInstruction&
 // if it is in several, or if a group has an unknown id. O(ids in the groups).
 absl::StatusOr<std::vector<int64_t>> CollectiveGroupOf(CollectiveGroupMode mode, absl::Span<const ReplicaGroup> groups,
                                                        DeviceCounts counts, int64_t device);
-// The same with the operation's mode and replica_groups.
+// CollectiveGroupOf with the mode and replica_groups of the operation.
 absl::StatusOr<std::vector<int64_t>> CollectiveGroupOf(const HloInstruction& collective, DeviceCounts counts,
                                                        int64_t device);
 

@@ -37,7 +37,7 @@ constexpr std::array<absl::string_view, 9> kShardingTargets = {
     "xla.sdy.ShardingGroup",
 };
 
-// What the instructions of a module say about it: the first instruction of each kind, or null.
+// Evidence in the instructions of a module: the first instruction of each kind, or null.
 struct Evidence {
   const HloInstruction* sharding_call = nullptr;
   const HloInstruction* device_operation = nullptr;
@@ -137,7 +137,7 @@ LeafShardings LeavesOf(const HloSharding& sharding, const Shape& shape) {
   return leaves;
 }
 
-// What Shardy's attribute says of a custom call's results, or of an instruction's.
+// The shardings in Shardy's attribute, of a custom call's results or of an instruction's result.
 std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
   const auto& attributes = instruction.frontend_attributes().map();
   for (const char* name : {"xla.sdy.sharding", "xla.sdy.out_shardings"}) {
@@ -160,7 +160,7 @@ std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
 
 LeafShardings ShardingsOf(const HloInstruction& instruction);
 
-// An element of a tuple, where it is plain which.
+// The shardings of an element of a tuple, if the element is easy to see.
 LeafShardings ShardingsOfElement(const HloInstruction& get_tuple_element) {
   const HloInstruction& tuple = *get_tuple_element.operand(0);
   const int64_t index = get_tuple_element.tuple_index();

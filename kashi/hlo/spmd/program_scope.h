@@ -1,11 +1,11 @@
-// Whether a module is one device's program or the whole program that is still to be partitioned.
+// Whether a module is the program of one device, or the whole program, which is not yet partitioned.
 // (docs/sharded-programs.md)
 //
 //   jax.jit(f).lower(…).compiler_ir('hlo'), *before_optimizations.txt          global: arrays are whole
 //   *after_spmd-partitioning*.txt, *after_optimizations.txt                    of one device: arrays are its shards
 //
-// XLA's text does not say so in one place. The first line that applies decides; D is the number of partitions in the
-// head, or if that is 1 the number of devices that shardings and meshes are over.
+// XLA's text does not say this in one place. The first line that applies decides; D is the number of partitions in the
+// head, or, if that is 1, the number of devices of shardings and meshes.
 //
 //   D is 1                                                                     one device
 //   custom calls that partitioning removes: Sharding, SPMDFullToShardShape,    global
@@ -40,22 +40,22 @@ struct ProgramScope {
 // O(instructions).
 ProgramScope ProgramScopeOf(const HloModule& module);
 
-// How the arguments lie on devices: {replicated} where nothing is said, as the partitioner has it. Of a partitioned
-// module: the shardings that it had, which the partitioner leaves on parameters.
+// The shardings of the arguments: {replicated} for arguments without one, as in the partitioner. For a partitioned
+// module: the shardings before partitioning, which the partitioner leaves on parameters.
 std::vector<HloSharding> ParameterShardings(const HloModule& module);
 
-// For each leaf of the result (in pre-order, as ShapeUtil::GetLeafShapes), how it lies on devices, as far as the module
-// says: by the root's sharding, or that of what the root is made of. Propagation may choose another where the text
-// leaves it open.
+// The sharding of each leaf of the result (in pre-order, as ShapeUtil::GetLeafShapes), if the module has
+// one: that of the root, or of the instruction that makes the leaf. If the text has none, propagation may choose
+// any.
 std::vector<std::optional<HloSharding>> ResultShardings(const HloModule& module);
 
 namespace internal {
 
-// Whether it is one of the custom calls that partitioning removes.
+// Whether the instruction is one of the custom calls that partitioning removes.
 bool IsShardingCall(const HloInstruction& instruction);
 
-// For each leaf of the instruction, what it says itself: by its sharding, unless that is {manual}, or by an attribute
-// of Shardy.
+// For each leaf of the instruction, the sharding that it has itself: its sharding, unless that is {manual}, or an
+// attribute of Shardy.
 std::vector<std::optional<HloSharding>> StatedShardings(const HloInstruction& instruction);
 
 }  // namespace internal

@@ -42,7 +42,7 @@ absl::StatusOr<Literal> JoinArgument(absl::Span<const LiteralSlice> shards, cons
 
 // ---- Possible shardings ---------------------------------------------------------------------------------------------
 
-// Goes through the ways to put each axis of a mesh to a dimension of an array, or to none.
+// Tries all ways to assign each axis of a mesh to a dimension of an array, or to none.
 class AxisChooser {
  public:
   AxisChooser(absl::Span<const int64_t> whole, absl::Span<const int64_t> shard, absl::Span<const int64_t> axes)
@@ -221,7 +221,7 @@ std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl
   return possible;
 }
 
-// The finest cut of the devices that a sharding of a parameter has, unless there is a mesh.
+// The finest sharding of a parameter, unless there is a mesh.
 std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices) {
   std::vector<int64_t> best = {num_devices};
   const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(module);

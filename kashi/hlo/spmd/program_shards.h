@@ -1,4 +1,4 @@
-// Splits the arguments and results of a global program into the shards of each device, and joins them: for comparing a
+// Splits the arguments and results of a global program into the shards of each device, and joins them, to compare a
 // program with its partitioned form. (sharded_literal.h splits one literal; program_scope.h finds the shardings.)
 #ifndef KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
 #define KASHI_HLO_SPMD_PROGRAM_SHARDS_H_
@@ -24,7 +24,7 @@ absl::StatusOr<std::vector<std::vector<Literal>>> SplitArguments(const std::vect
 // The shapes of each device's arguments.
 absl::StatusOr<std::vector<Shape>> ShardShapes(absl::Span<const Shape> wholes, absl::Span<const HloSharding> shardings,
                                                int64_t num_devices);
-// The arguments of the whole program, under the shapes `wholes`. INVALID_ARGUMENT also where devices have different
+// The arguments of the whole program, with the shapes `wholes`. Also INVALID_ARGUMENT if devices have different
 // copies of one part.
 absl::StatusOr<std::vector<Literal>> JoinArguments(const std::vector<std::vector<Literal>>& by_device,
                                                    absl::Span<const HloSharding> shardings,
@@ -38,14 +38,14 @@ std::vector<Shape> ParameterShapes(const HloModule& module);
 absl::StatusOr<std::vector<Literal>> JoinEachCopy(absl::Span<const LiteralSlice> shards, const HloSharding& sharding,
                                                   const Shape& whole);
 
-// Shardings under which an array of these sizes has shards of those, over a mesh of these axes: `known` first if it is
-// one of them, then every way to put axes to dimensions, up to kMostPossibleShardings.
+// Shardings that give an array of these sizes shards of the other sizes, over a mesh with these axes: first `known`, if
+// it is one of them, then all assignments of axes to dimensions, up to kMostPossibleShardings.
 constexpr int64_t kMostPossibleShardings = 64;
 std::vector<HloSharding> PossibleShardings(absl::Span<const int64_t> whole, absl::Span<const int64_t> shard,
                                            absl::Span<const int64_t> mesh_axes, int64_t num_devices,
                                            const std::optional<HloSharding>& known);
 
-// The sizes of the axes of a module's mesh, if its shardings have them; otherwise [num_devices].
+// The sizes of the axes of the module's mesh, if its shardings have one; otherwise [num_devices].
 std::vector<int64_t> MeshAxesOf(const HloModule& module, int64_t num_devices);
 
 }  // namespace kashi

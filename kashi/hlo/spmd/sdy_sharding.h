@@ -1,12 +1,12 @@
-// Shardings as Shardy leaves them in frontend attributes, in MLIR's text:
+// Shardings as Shardy writes them into frontend attributes, in MLIR's text:
 //
 //   xla.sdy.meshes         {mesh = #sdy.mesh<["a"=2, "b"=4]>, one = #sdy.mesh<[], device_ids=[3]>}      of the module
 //   xla.sdy.sharding       #sdy.sharding<@mesh, [{"a"}, {"b", ?}p1], replicated={"c"}, unreduced={"d"}>
 //   xla.sdy.in_shardings   #sdy.sharding_per_value<[<@mesh, [{"a":(1)2}, {}]>, <@mesh, []>]>
 //   xla.sdy.manual_axes    #sdy<manual_axes{"a", "b"}>
 //
-// They mean what named shardings mean (mesh.h). Priorities (p1) are read and dropped. Errors are INVALID_ARGUMENT, with
-// the place in the text. Cost: one pass.
+// They have the meaning of named shardings (mesh.h). Priorities (p1) are read and dropped. Errors are INVALID_ARGUMENT,
+// with the place in the text. Cost: one pass.
 #ifndef KASHI_HLO_SPMD_SDY_SHARDING_H_
 #define KASHI_HLO_SPMD_SDY_SHARDING_H_
 
@@ -25,17 +25,17 @@ namespace kashi::internal {
 using SdyMeshes = std::map<std::string, Mesh>;
 
 absl::StatusOr<SdyMeshes> ParseSdyMeshes(absl::string_view text);
-// Of the module's attribute; none if it has none.
+// The meshes in the module's attribute; empty without one.
 absl::StatusOr<SdyMeshes> SdyMeshesOf(const HloModule& module);
 
-// A sharding, or one a value: either of the two forms.
+// Reads a sharding, or one sharding for each value: either of the two forms.
 absl::StatusOr<std::vector<NamedSharding>> ParseSdyShardings(absl::string_view text, const SdyMeshes& meshes);
 
-// OK if all shardings that the module's instructions have as attributes can be read: INVALID_ARGUMENT, at the
-// instruction, for one that names a mesh that the module does not have. Cost: linear in the text of the attributes.
+// OK if all shardings in attributes of the module's instructions can be read. INVALID_ARGUMENT, at the
+// instruction, for a sharding whose mesh the module does not have. Cost: linear in the text of the attributes.
 absl::Status CheckSdyShardings(const HloModule& module);
 
-// The names.
+// The names of the axes.
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text);
 
 }  // namespace kashi::internal

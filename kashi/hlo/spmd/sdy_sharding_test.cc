@@ -23,7 +23,7 @@ std::string Meshes(absl::string_view text) {
   });
 }
 
-// As HLO writes them.
+// Shardings as HLO text writes them.
 std::string Shardings(absl::string_view text) {
   const absl::StatusOr<std::vector<NamedSharding>> shardings = ParseSdyShardings(text, ParseSdyMeshes(kMeshes).value());
   if (!shardings.ok()) return std::string(shardings.status().message());

@@ -41,7 +41,7 @@ absl::Status CheckSharding(const HloSharding& sharding, absl::Span<const int64_t
   KASHI_RETURN_IF_ERROR(CheckDeviceCount(num_devices));
   if (sharding.IsTuple()) return InvalidArgument("an array has the sharding of a tuple: %s", sharding.ToString());
   if (const absl::Status fits = sharding.Validate(ShapeUtil::MakeShape(PRED, dimensions), num_devices); !fits.ok()) {
-    // Its notes have the shape, whose element type is made up here.
+    // The notes of the error have the shape, whose element type is made up here.
     const std::vector<absl::string_view> lines = absl::StrSplit(fits.message(), absl::MaxSplits('\n', 1));
     return InvalidArgument("%s on [%s]: %s", sharding.ToString(), absl::StrJoin(dimensions, ","), lines[0]);
   }

@@ -12,7 +12,7 @@
 namespace kashi {
 namespace {
 
-// An array of the whole, and where its shards lie.
+// An array of the whole value, and the grid of its shards.
 struct Leaf {
   ShapeIndex index;
   ShardGrid grid;
@@ -52,7 +52,7 @@ Shape ShapeOfShard(const Shape& whole, const std::vector<Leaf>& leaves) {
   return shape;
 }
 
-// Shards may differ in layout and in floating-point type from what the whole shape says, but not in sizes.
+// Shards may differ from the whole shape in layout and floating-point type, but not in sizes.
 absl::Status CheckShards(absl::Span<const LiteralSlice> shards, const Shape& expected) {
   for (size_t device = 0; device < shards.size(); ++device) {
     if (ShapeUtil::Compatible(shards[device].shape(), expected)) continue;

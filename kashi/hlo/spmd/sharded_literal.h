@@ -1,4 +1,4 @@
-// Splits literals into the shards of the devices, and joins them again. (shard_grid.h: which device holds which part)
+// Splits literals into the shards of the devices, and joins them again. (shard_grid.h: the part that each device holds)
 //
 //   SplitLiteral(x, {devices=[2]<=[2]}, 2)       f32[5] {1,2,3,4,5}  ->  {1,2,3} {4,5,0}
 //   JoinLiterals(shards, …, f32[5])              and back
@@ -26,13 +26,13 @@ namespace kashi {
 // The shape of each device's shard, which is the same for all.
 absl::StatusOr<Shape> ShardShape(const Shape& whole, const HloSharding& sharding, int64_t num_devices);
 
-// [k]: what device k holds. Padding is zeros, and so is what a maximal sharding leaves to the other devices. Under a
+// [k]: the shard of device k. Padding is zeros, and so are the shards of the other devices of a maximal sharding. In a
 // manual sharding each group of devices gets the same array.
 absl::StatusOr<std::vector<Literal>> SplitLiteral(const LiteralSlice& whole, const HloSharding& sharding,
                                                   int64_t num_devices);
 
-// The array whose shards these are, one a device, under the shape `whole` and without their padding. Where several
-// devices hold the same part it is the first one's that counts: see FindDifferentCopy. Of a manual sharding: the array
+// Joins the shards, one per device, to an array of shape `whole`, without their padding. If several devices hold
+// the same part, the first one counts: see FindDifferentCopy. For a manual sharding: the array
 // of the group of `of_device`.
 absl::StatusOr<Literal> JoinLiterals(absl::Span<const LiteralSlice> shards, const HloSharding& sharding,
                                      const Shape& whole, int64_t of_device = 0);

@@ -22,7 +22,7 @@ HloSharding Parse(absl::string_view text) {
   return sharding.ok() ? *sharding : HloSharding::Replicate();
 }
 
-// 1, 2, 3, …: no element is like another, or like padding.
+// 1, 2, 3, …: all elements differ from each other and from padding.
 Literal Counted(const Shape& shape) {
   Literal literal(shape);
   for (const IndexedShape& leaf : ShapeUtil::GetLeafShapes(shape)) {
@@ -163,7 +163,7 @@ TEST(ShardedLiteralTest, CopiesThatDiffer) {
   const auto found = FindDifferentCopy(shards, sharding, ShapeUtil::MakeShape(S32, {6})).value();
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->ToString(), "devices 2 and 3 hold different copies");
-  // In padding they may.
+  // Copies may differ in padding.
   EXPECT_FALSE(FindDifferentCopy(shards, sharding, ShapeUtil::MakeShape(S32, {5})).value().has_value());
   EXPECT_EQ(JoinLiterals(shards, sharding, ShapeUtil::MakeShape(S32, {5})).value(),
             LiteralUtil::CreateR1<int32_t>({1, 2, 3, 4, 5}));

@@ -20,7 +20,7 @@
 
 namespace kashi::internal {
 
-// From one device to another, by a channel. Without devices: from any that sends to any that receives.
+// A route from one device to another, by a channel. Without devices: from any device that sends to any that receives.
 struct TransferRoute {
   int64_t channel = 0;
   std::optional<int64_t> source, target;
@@ -34,10 +34,10 @@ struct TransferRoute {
 
 // StableHLO's channel 0 is no channel in HLO.
 int64_t ChannelOfTransfer(const HloInstruction& transfer);
-// Whether it is a send or a recv between devices, not one of a host or one that ends another.
+// Whether it is a send or a recv between devices, and not a host transfer or a send-done or recv-done.
 bool IsDeviceTransfer(const HloInstruction& instruction);
 
-// The pairs of ids as they are written; nothing without the attribute. INVALID_ARGUMENT for any other text.
+// The pairs of ids as in the text; nothing without the attribute. INVALID_ARGUMENT for any other text.
 absl::StatusOr<std::optional<std::vector<std::pair<int64_t, int64_t>>>> TransferPairs(const HloInstruction& transfer);
 // The ids are those of partitions, of one replica, if the program has several and a channel or one replica. Otherwise
 // they are those of replicas, of one partition.

@@ -60,7 +60,7 @@ class Selection {
   Instructions shown_;
 };
 
-// Those that share an edge with `instruction`.
+// The instructions that share an edge with `instruction`.
 std::vector<const HloInstruction*> NeighboursOf(const HloInstruction& instruction) {
   std::vector<const HloInstruction*> neighbours(instruction.operands().begin(), instruction.operands().end());
   for (const HloInstruction* user : instruction.users()) neighbours.push_back(user);
@@ -69,7 +69,7 @@ std::vector<const HloInstruction*> NeighboursOf(const HloInstruction& instructio
   return neighbours;
 }
 
-// Offers `start` and what lies within `depth` edges of it, the nearest first.
+// Offers `start` and the instructions within `depth` edges of it, the nearest first.
 void OfferAround(const HloInstruction* start, int64_t depth, Selection* selection) {
   std::deque<std::pair<const HloInstruction*, int64_t>> waiting = {{start, 0}};
   selection->Offer(start);
@@ -89,7 +89,7 @@ void OfferComputation(const HloComputation& computation, Selection* selection) {
   for (const HloInstruction* instruction : computation.instructions()) selection->Offer(instruction);
 }
 
-// The computation and what it calls, a caller before those that it calls.
+// The computation and its callees, callers before callees.
 Computations CalledFrom(const HloComputation* first) {
   Computations order = {first};
   absl::flat_hash_set<const HloComputation*> seen = {first};
@@ -103,7 +103,7 @@ Computations CalledFrom(const HloComputation* first) {
   return order;
 }
 
-// A module's computations in the order in which they are worth showing: ENTRY and what it calls, then the others.
+// A module's computations in the order of their importance: ENTRY and its callees, then the others.
 Computations AllFrom(const HloModule& module) {
   Computations order = CalledFrom(module.entry_computation());
   const absl::flat_hash_set<const HloComputation*> called(order.begin(), order.end());
@@ -179,7 +179,7 @@ class DotWriter {
   // Its edge to the caller begins at its root.
   bool IsShown(const HloComputation* computation) const { return IsShown(computation->root_instruction()); }
 
-  // A number each, for names may hold anything.
+  // A number for each, because names may contain anything.
   std::string IdOf(const HloInstruction* instruction) {
     return absl::StrCat("n", ids_.emplace(instruction, ids_.size()).first->second);
   }

@@ -13,7 +13,7 @@ using internal::Fingerprint;
 using internal::FingerprintBuilder;
 namespace {
 
-// Takes text for its fingerprint only.
+// Receives text only to compute its fingerprint.
 class FingerprintPrinter : public Printer {
  public:
   void Append(const absl::AlphaNum& text) override { builder_.Append(text.Piece()); }

@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(absl::
 
 namespace {
 
-// What a part's reader with an error text says, as a status.
+// The error of a reader of a part, as a status.
 template <typename T>
 absl::StatusOr<T> ToStatus(std::optional<T> value, absl::string_view what, const std::string& error) {
   if (value.has_value()) return *std::move(value);
@@ -49,7 +49,7 @@ absl::StatusOr<T> ParseWhole(absl::string_view text) {
 }  // namespace
 
 absl::StatusOr<std::vector<Shape>> ParseShapeList(absl::string_view text) {
-  // The list itself has braces around it, which may be left out.
+  // The list itself is in braces, which may be left out.
   if (absl::StripLeadingAsciiWhitespace(text).substr(0, 1) == "{") return ParseWhole<std::vector<Shape>>(text);
   return ParseWhole<std::vector<Shape>>(absl::StrCat("{", text, "}"));
 }

@@ -1,5 +1,5 @@
-// The reader and the printer of HLO text against XLA: each file of tests/data/hlo_text_cases is a text, and beside it
-// is what XLA prints of it (.expected) or that XLA refuses it or ends its process (.error).
+// Tests the reader and the printer of HLO text against XLA. Each file of tests/data/hlo_text_cases is a text; beside it
+// is the text that XLA prints (.expected), or a note that XLA refuses it or ends its process (.error).
 #include "kashi/hlo/text/hlo_parser.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ TEST(HloParserTest, AgreesWithXla) {
   }
 }
 
-// Of some texts XLA prints what it does not read again, or reads as something else (docs/spec/hlo.md 7.3).
+// For some modules XLA prints text that it does not read again, or reads differently (docs/spec/hlo.md 7.3).
 TEST(HloParserTest, ReadsWhatItPrints) {
   const std::vector<std::string> exceptions = {"async-aliasing",         "async-line-order",
                                                "async-statistics-twice", "edge-async-calls-wrong-arity",
@@ -97,8 +97,8 @@ TEST(HloParserTest, KeepsUnknownAttributesWithAWarning) {
 }
 
 // An operand that XLA leaves out is left out, but not in silence.
-// The TPU compiler prints such for the sparse core; XLA's reader refuses them.
-// XLA of JAX 0.11 writes `order` where it wrote `type`, and says whether topk is stable.
+// The TPU compiler prints such text for the sparse core; XLA's reader refuses it.
+// XLA of JAX 0.11 writes `order` instead of `type`, and prints whether topk is stable.
 TEST(HloParserTest, ReadsTheFormsOfNewerXla) {
   const auto root_of = [](absl::string_view type, absl::string_view root) -> std::string {
     const auto module = ParseAndReturnUnverifiedModule(
@@ -123,7 +123,7 @@ TEST(HloParserTest, ReadsTheFormsOfNewerXla) {
   }
 }
 
-// No XLA that was run knows it; newer ones list it (docs/spec/hlo.md 2).
+// XLA versions that were run do not have it; newer ones list it (docs/spec/hlo.md 2).
 TEST(HloParserTest, ReadsAtan) {
   const auto module = ParseAndReturnUnverifiedModule(
       "HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = atan(x), result_accuracy={mode=highest} }");
@@ -176,7 +176,7 @@ ENTRY %e (a: f32[2]) -> f32[2] {
   EXPECT_THAT(std::string(strict.status().message()), HasSubstr("expects 1 operands, but has 2 operands"));
 }
 
-// The update brings the argument: until then the state has none, and no result.
+// The async-update brings the argument: until then the state has no argument and no result.
 constexpr absl::string_view kLateArgument =
     R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
 
@@ -209,7 +209,7 @@ TEST(HloParserTest, VerifiesTheArgumentsThatAsyncUpdatesBring) {
   EXPECT_THAT(VerifyHlo(**module), Not(IsEmpty()));
 }
 
-// What is wrong with one instruction does not hide the next one, however late the mistake is seen.
+// An error in one instruction does not hide an error in the next one, even if it is found late.
 TEST(HloParserTest, GoesOnAtTheNextLine) {
   const auto status = ParseAndReturnUnverifiedModule(R"(HloModule m
 ENTRY e {
@@ -263,7 +263,7 @@ std::string ErrorOf(absl::string_view text) {
 // The entry computation; `lines` begin on line 2.
 std::string Entry(absl::string_view lines) { return absl::StrCat("ENTRY e {\n", lines, "}\n"); }
 
-// Such a text so many times, each with its number for # and the number behind it for @.
+// Repeats the text, with the number of the copy for # and the next number for @.
 std::string Repeat(int count, absl::string_view text) {
   std::string all;
   for (int i = 0; i < count; ++i) {
@@ -295,7 +295,7 @@ TEST(HloParserTest, RefusesShapesThatDoubleThroughCalls) {
   const std::string branch =
       "c@ {\n p = s32[] parameter(0)\n x = conditional(p, p, p), branch_computations={c#, c#}\n r = tuple(x, x)\n}\n";
   EXPECT_THAT(ErrorOf("c0 {\n r = s32[] parameter(0)\n}\n" + Repeat(40, branch) + entry), HasSubstr("too many parts"));
-  // Many branches, each of them the same large one.
+  // Many branches that call the same large computation.
   const std::string large = "c {\n r = (" + List(20000, "s4[]") + ") parameter(0)\n}\n";
   const std::string many = "p = (" + List(20000, "s4[]") + ") parameter(0)\ni = s32[] constant(0)\n" +
                            "x = conditional(i," + List(1000, "p") + "), branch_computations={" + List(1000, "c") +
@@ -303,14 +303,14 @@ TEST(HloParserTest, RefusesShapesThatDoubleThroughCalls) {
   EXPECT_THAT(ErrorOf(large + Entry(many)), HasSubstr("computations have more than"));
 }
 
-// One large shape, and many short lines that make another of it.
+// One large shape, and many short lines that make another shape of it.
 TEST(HloParserTest, RefusesManyUnwrittenShapes) {
   const std::string wide = "p = ((" + List(25000, "s4[]") + "), s4[]) parameter(0)\n" + "start = token[] after-all()\n";
   for (const char* line : {
            "x# = copy(p)\n",
            "x# = tuple(p)\n",
            "x# = get-tuple-element(p), index=0\n",
-           // A shape is written, but another is meant.
+           // One shape is written, but another one is inferred.
            "x# = token[] add-dependency(p, start), sharding={replicated}\n",
            "x# = token[] outfeed(p, start)\n",
            "x# = (s4[], u32[], token[]) send(p, start), channel_id=1\n",
@@ -331,7 +331,7 @@ TEST(HloParserTest, RefusesShapesThatGrowTooDeep) {
               StartsWith("hlo:4:29: error: tuples nest more than 6000 deep"));
 }
 
-// Large, but no larger than the text is.
+// Large shapes, but no larger than the text.
 TEST(HloParserTest, InfersLargeShapesOfLargeTexts) {
   const std::string state = "p = (" + List(1000, "f32[]") + ") parameter(0)\n";
   const std::string elements = Repeat(1000, "g# = get-tuple-element(p), index=#\n");
@@ -343,7 +343,7 @@ TEST(HloParserTest, InfersLargeShapesOfLargeTexts) {
   EXPECT_EQ(ShapeUtil::GetLeafCount((*module)->entry_computation()->root_instruction()->shape()), 1000);
 }
 
-// Modules in a recovery table have no limits of their own.
+// Modules in a recovery table share the limits of the text.
 TEST(HloParserTest, RecoveryModulesShareTheLimits) {
   const std::string doubling = "ENTRY e { t0 = s4[] constant(1) " + Repeat(14, "t@ = tuple(t#, t#) ") + "}";
   const std::string entry = "{\"a\"} : {\"b\"}, \"" + doubling + "\",";

@@ -52,7 +52,7 @@ HloErrorPlace PlaceOf(const HloInstruction& instruction) {
 absl::Status AtInstruction(absl::Status status, const HloInstruction& instruction) {
   if (status.ok() || absl::IsCancelled(status) || status.GetPayload(kPayload).has_value()) return status;
   const HloErrorPlace place = PlaceOf(instruction);
-  // No name has a newline: a proto's are sanitized.
+  // No name has a newline: names from a proto are sanitized.
   status.SetPayload(kPayload, absl::Cord(absl::StrCat(place.text.line, "\n", place.text.column, "\n", place.computation,
                                                       "\n", place.instruction)));
   return status;

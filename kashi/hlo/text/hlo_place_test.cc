@@ -90,7 +90,7 @@ TEST(HloPlaceTest, Rendering) {
   const HloErrorPlace place = PlaceOf(*module->GetComputationWithName("f")->root_instruction());
   EXPECT_EQ(RenderAt({"m.hlo", kText}, place, "[rule] bad"),
             "m.hlo:4:8: error: [rule] bad\n  ROOT %y = f32[2] negate(x) }\n       ^~");
-  // Another text, or none.
+  // With another text, or without text.
   EXPECT_EQ(RenderAt({"m.pb", ""}, place, "bad"), "m.pb: error: bad\n  at instruction y\n  in computation f");
   EXPECT_EQ(RenderAt({"m.pb", "one\ntwo"}, {}, "bad"), "m.pb: error: bad");
 }

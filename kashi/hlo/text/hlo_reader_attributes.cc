@@ -15,7 +15,7 @@
 
 namespace kashi::internal {
 
-// Whether some instruction may have it.
+// Whether some instruction may have the attribute.
 bool HloReader::IsAnyAttribute(absl::string_view name) {
   for (const absl::string_view common : CommonAttributes()) {
     if (name == common) return true;
@@ -28,7 +28,7 @@ bool HloReader::IsAnyAttribute(absl::string_view name) {
 
 // ---- The list -------------------------------------------------------------------------------------------------------
 
-// What the text may say of the instruction: of `add-start(…)` all that an add and an async-start have.
+// The attributes that the text may have: for `add-start(…)`, those of an add and of an async-start.
 absl::Span<const HloOpcodeAttribute> HloReader::AttributesOf(const Pending& pending) const {
   if (pending.wrapped_opcode.has_value() && pending.opcode == HloOpcode::kAsyncStart) {
     return GetHloOpcodeInfo(*pending.wrapped_opcode).attributes;
@@ -81,7 +81,7 @@ bool HloReader::ReadAttribute(Pending* pending) {
     pending->seen |= uint32_t{1} << i;
     return (this->*FunctionOf(attribute))(pending);
   }
-  // Sugar has async-start's own attributes besides.
+  // The short form also has async-start's own attributes.
   if (pending->wrapped_opcode.has_value() && pending->opcode == HloOpcode::kAsyncStart) {
     if (name == "async_execution_thread" && !pending->fields.Has(HloField::async_execution_thread)) {
       return (this->*FunctionOf(HloAttribute::async_execution_thread))(pending);
@@ -93,7 +93,7 @@ bool HloReader::ReadAttribute(Pending* pending) {
   return ReadUnknownAttribute(name, begin, pending);
 }
 
-// A conditional's branches are named after what its first operand is; only the async-update of CheckArity has aliases.
+// The names of a conditional's branches depend on its first operand; only an async-update with arguments has aliases.
 bool HloReader::MayHave(const Pending& pending, HloAttribute attribute) const {
   if (pending.opcode == HloOpcode::kAsyncUpdate && attribute == HloAttribute::output_to_operand_aliasing) {
     return options_.keep_unknown_attributes() && pending.operands.size() > 1;
@@ -114,7 +114,7 @@ std::string HloReader::AllowedAttributes(const Pending& pending) const {
   return absl::StrJoin(names, ", ");
 }
 
-// An attribute of this XLA on the wrong operation is an error; one that no operation here has may be a newer XLA's.
+// An attribute of this XLA on the wrong operation is an error; one that no operation has may be from a newer XLA.
 bool HloReader::ReadUnknownAttribute(absl::string_view name, size_t begin, Pending* pending) {
   const size_t end = begin + name.size();
   if (!options_.keep_unknown_attributes() || IsAnyAttribute(name)) {
@@ -149,7 +149,7 @@ bool HloReader::CheckRequired(const Pending& pending) {
   const auto attributes = AttributesOf(pending);
   if (pending.wrapped_opcode.has_value() && pending.opcode != HloOpcode::kAsyncStart) return true;
   for (size_t i = 0; i < attributes.size(); ++i) {
-    // A scalar is broadcast to all dimensions: there is nothing to say.
+    // A scalar is broadcast to all dimensions, so there are none to list.
     const bool broadcasts_array = pending.opcode == HloOpcode::kBroadcast && !pending.operands.empty() &&
                                   !ShapeUtil::IsScalar(pending.operands[0]->shape());
     const bool required = attributes[i].need == HloOpcodeAttribute::kRequired || broadcasts_array ||
@@ -182,7 +182,7 @@ bool HloReader::ReadWord(absl::string_view what, Parse parse, Enum* value) {
   template <HloField field, int argument> \
   bool HloReader::Read##name(Pending* pending)
 
-// A value that the field has as the text has it.
+// A value whose field has the form of the text.
 #define KASHI_READ_VALUE(name, read)              \
   KASHI_READ(name) {                              \
     HloFieldType<field> value{};                  \
@@ -216,7 +216,7 @@ KASHI_READ(Int32) {
   return true;
 }
 
-// Of a count whose default is one, which is not kept.
+// A count whose default is 1, which is not kept.
 KASHI_READ(IntNotOne) {
   int64_t value = 0;
   if (!ReadIntValue(&value)) return false;
@@ -224,7 +224,7 @@ KASHI_READ(IntNotOne) {
   return true;
 }
 
-// No channel at all is the same as a channel that is not positive.
+// A channel that is not positive means no channel.
 KASHI_READ(ChannelId) { return ReadInt<field, argument>(pending); }
 
 KASHI_READ(Bool) {
@@ -234,7 +234,7 @@ KASHI_READ(Bool) {
   return true;
 }
 
-// Of a truth value that is only kept if it is true.
+// A truth value that is only kept if it is true.
 KASHI_READ(True) {
   bool value = false;
   if (!ReadBoolValue(&value)) return false;
@@ -262,7 +262,7 @@ KASHI_READ(Float) {
   return true;
 }
 
-// A dimension that must be one, and says nothing.
+// Reads exactly one dimension, which is not kept.
 KASHI_READ(OneDimension) {
   Int64List list;
   if (!ReadIntBraces(&list)) return false;
@@ -275,7 +275,7 @@ KASHI_READ(Computation) {
   if (computation == nullptr) return false;
   ComputationVector* called = pending->fields.Mutable<field>();
   if (called->size() <= argument) called->resize(argument + 1, nullptr);
-  // Of a custom call with both, to_apply counts.
+  // If a custom call has both, to_apply counts.
   if (pending->opcode == HloOpcode::kCustomCall) called->resize(1);
   (*called)[argument] = computation;
   return true;
@@ -335,7 +335,7 @@ KASHI_READ(RaggedDims) {
   return ReadIntBraces(lists[argument]);
 }
 
-// Not kept if all are the default.
+// Not kept if all have the default.
 KASHI_READ(OperandPrecision) {
   RepeatedField<PrecisionConfig::Precision> precisions;
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of operand_precision");
@@ -374,7 +374,7 @@ KASHI_READ_WORD(PaddingKind, "padding type", StringToPaddingType)
 KASHI_READ_WORD(Direction, "comparison direction", StringToComparisonDirection)
 #undef KASHI_READ_WORD
 
-// That it is not specified no text says.
+// No text expresses an unspecified version.
 KASHI_READ(ApiVersion) {
   HloFieldType<field> version{};
   const size_t begin = (scan_.SkipSpace(), scan_.offset());
@@ -386,13 +386,13 @@ KASHI_READ(ApiVersion) {
   return true;
 }
 
-// The channel and use_global_device_ids already say which devices form a group: this is read and forgotten.
+// The channel and use_global_device_ids already determine the groups: this is read and dropped.
 KASHI_READ(GroupMode) {
   (void)pending;
   return ReadGroupModeName();
 }
 
-// `rotate` is the only mode: the shifts are all that is kept.
+// `rotate` is the only mode, so only the shifts are kept.
 KASHI_READ(ShuffleMode) {
   pending->fields.Mutable<field>();
   const size_t begin = (scan_.SkipSpace(), scan_.offset());
@@ -402,7 +402,7 @@ KASHI_READ(ShuffleMode) {
   return Error(begin, scan_.offset(), absl::StrCat("Unknown shuffle mode: ", word, "; the only one is ", kRotateMode));
 }
 
-// Not kept if it is what the operands' type means anyhow.
+// Not kept if it is the default for the type of the operands.
 KASHI_READ(ComparisonKind) {
   Comparison::Type type{};
   if (HasSeen(*pending, HloAttribute::order)) return ErrorHere("either `type` or `order`");

@@ -1,4 +1,4 @@
-// The rules of TextCheck (op_rules.def): what XLA's reader refuses, and what would end its process
+// The rules of TextCheck (op_rules.def): texts that XLA's reader refuses, and texts that would end its process
 // (docs/spec/hlo.md 7.1).
 #include <optional>
 #include <vector>
@@ -45,7 +45,7 @@ bool HloReader::CheckDynamicReshape(const Pending& pending) {
   return true;
 }
 
-// Of a replica or a partition.
+// For replica-id and partition-id.
 bool HloReader::CheckNumber(const Pending& pending) {
   const Shape* shape = WrittenShape(pending);
   if (shape && !(shape->IsArray() && shape->element_type() == U32 && shape->dimensions_size() == 0)) {

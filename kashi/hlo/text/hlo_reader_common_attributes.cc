@@ -84,7 +84,7 @@ bool HloReader::ReadMetadata(Pending* pending) {
   return true;
 }
 
-// A string, or JSON, which stays as it is written.
+// A string, or JSON, which is kept as written.
 bool HloReader::ReadBackendConfig(Pending* pending) {
   const bool is_json = scan_.Peek() == '{';
   const absl::string_view text = is_json ? scan_.ReadBraced() : scan_.ReadQuoted();
@@ -154,7 +154,7 @@ bool HloReader::ReadStatistics(StatisticsViz* statistics) {
   if (!scan_.Match('{')) return ErrorHere("'{' at the beginning of statistics");
   if (scan_.Match('}')) return true;
   scan_.SkipSpace();
-  // XLA does not look at the name of the first.
+  // XLA ignores the name of the first entry.
   if (scan_.ReadIdentHere().empty() || scan_.PeekHere() != '=') return ErrorHere("visualizing_index=");
   scan_.Match('=');
   int64_t index = 0;
@@ -241,7 +241,7 @@ bool HloReader::ReadOrigin(std::shared_ptr<OriginalValue>* origin) {
   return true;
 }
 
-// {"name" {index}} or ( node, … ). Where a comma is missing the next node takes the place of the last, as in XLA.
+// {"name" {index}} or ( node, … ). If a comma is missing, the next node replaces the last one, as in XLA.
 bool HloReader::ReadOriginNode(OriginalValue::Node* node, int depth) {
   if (depth > kMaxOriginDepth) return ErrorHere("fewer tuples within tuples");
   if (scan_.Match('(')) {

@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMaxInlineDepth = 64;
 constexpr int64_t kMaxErrors = 20;
 
-// Words that XLA's lexer keeps for itself (docs/spec/hlo.md 1.1), types included.
+// Words that XLA's lexer reserves (docs/spec/hlo.md 1.1), including types.
 bool IsTypeName(absl::string_view word) {
   return word != "tuple" && word != "buffer" && primitive_util::IsPrimitiveTypeName(word);
 }
@@ -127,7 +127,7 @@ bool HloReader::IsRefusedName(absl::string_view name) {
   return (absl::StartsWith(name, "__") && !absl::StartsWith(name, "__xla_")) || IsTypeName(name);
 }
 
-// XLA's reader refuses names that its compilers would take for their own, or that read back as something else.
+// XLA's reader refuses names that its compilers reserve, or that read back as something else.
 bool HloReader::NameIsLegal(absl::string_view name, size_t begin) {
   if (name[0] != '_' && name.find('.') != absl::string_view::npos) return true;  // most names
   if (!IsRefusedName(name)) return true;
@@ -137,8 +137,8 @@ bool HloReader::NameIsLegal(absl::string_view name, size_t begin) {
                absl::StrCat("illegal instruction name: ", name, "; suggest renaming to: ", suggestion));
 }
 
-// To the line after the wrong instruction that starts at `begin`, so that it does not hide what is wrong with the
-// others. An instruction that was read to its end is found wrong at the first token of the next line: that line is not
+// Skips to the line after the wrong instruction that starts at `begin`, so that it does not hide errors in the
+// others. If an instruction was read to its end, its error is at the first token of the next line: that line is not
 // skipped.
 void HloReader::SkipInstruction(size_t begin) {
   const absl::string_view text = scan_.text();
@@ -190,7 +190,7 @@ bool HloReader::ReadComputation() {
   return FinishComputation(is_entry, name, name_begin);
 }
 
-// ( name: shape, … ) -> shape. Names and parameter shapes say nothing; the result shape is compared with the root's.
+// ( name: shape, … ) -> shape. Names and parameter shapes have no effect; the result shape is compared with the root's.
 bool HloReader::ReadSignature(std::optional<Shape>* result_shape, size_t* shape_begin) {
   if (!scan_.Match('(')) return ErrorHere("'(' at the beginning of the parameter list");
   if (!scan_.Match(')')) {
@@ -257,7 +257,7 @@ bool HloReader::FinishComputation(bool is_entry, absl::string_view name, size_t 
   return true;
 }
 
-// An attribute's `{ instructions }` where a name would do.
+// An attribute's `{ instructions }` in place of a name.
 HloComputation* HloReader::ReadInlineComputation() {
   const size_t begin = scan_.offset();
   if (!ReadInstructionList() || !FinishComputation(/*is_entry=*/false, "_", begin)) return nullptr;

@@ -37,7 +37,7 @@ bool HloReader::ReadInstruction() {
   const size_t name_end = scan_.offset();
   Scope& scope = *scopes_.back();
   const auto failed = [&] {
-    // Uses of it are no errors of their own.
+    // Uses of it are not reported as further errors.
     scope.names.try_emplace(pending.name, nullptr);
     return false;
   };
@@ -86,7 +86,7 @@ bool HloReader::ReadRightSide(Pending* pending, bool nested) {
   } else {
     if (!ReadOperands(pending)) return false;
     pending->has_operands = true;
-    // What sugar wraps is counted when it is made.
+    // For the short form, CheckArity runs when the wrapped operation is made.
     const bool is_sugar = pending->wrapped_opcode.has_value() && pending->opcode == HloOpcode::kAsyncStart;
     if (!is_sugar && !CheckArity(pending)) return false;
   }
@@ -94,7 +94,7 @@ bool HloReader::ReadRightSide(Pending* pending, bool nested) {
   return CheckRequired(*pending);
 }
 
-// `add`, or `add-start` and the like where that is no opcode itself: sugar for async-start of an add.
+// `add`, or `add-start` and the like if that is not an opcode itself: the short form of an async-start of an add.
 bool HloReader::ReadOpcode(Pending* pending) {
   scan_.SkipSpace();
   pending->opcode_begin = scan_.offset();
@@ -109,7 +109,7 @@ bool HloReader::ReadOpcode(Pending* pending) {
   for (const auto& [suffix, opcode] : kSteps) {
     absl::string_view wrapped = word;
     if (!absl::ConsumeSuffix(&wrapped, suffix)) continue;
-    // Operations with halves of their own (send, copy, all-reduce …) have no sugar.
+    // Operations with opcodes for their halves (send, copy, all-reduce …) have no short form.
     if (FindHloOpcode(absl::StrCat(wrapped, "-done")).has_value()) continue;
     if (std::optional<HloOpcode> found = FindHloOpcode(wrapped)) {
       pending->opcode = opcode;
@@ -194,7 +194,7 @@ bool HloReader::ReadShape(SharedShape* shape) {
   }
   scan_.Seek(lexer.previous_end());
   *shape = SharedShape(ShapeWithText(*std::move(parsed)));
-  // A warning belongs to its place: such a shape is read again each time.
+  // A shape with a warning is not kept: it is read again each time, because a warning belongs to its place.
   if (scan_.Slice(begin) == guess && diagnostics_.size() == diagnostics_before) shapes_.emplace(guess, *shape);
   return true;
 }
@@ -297,7 +297,7 @@ bool HloReader::ReadNestedOperand(Pending* pending, Pending* operand, absl::stri
   return true;
 }
 
-// The instruction in the place of an operand, whose opcode is `name`.
+// Makes the instruction in the place of an operand. `name` is its opcode.
 bool HloReader::MakeNestedOperand(Pending* pending, Pending* nested, absl::string_view name) {
   Pending& operand = *nested;
   if (!ReadRightSide(&operand, /*nested=*/true)) return false;
@@ -316,7 +316,7 @@ bool HloReader::MakeNestedOperand(Pending* pending, Pending* nested, absl::strin
   return true;
 }
 
-// Of a text that is one instruction: what it has not seen yet is a parameter of the computation around it.
+// For a text that is a single instruction: a new operand name becomes a parameter of the computation around it.
 bool HloReader::ReadOperandOfSingleInstruction(Pending* pending, const SharedShape& shape, bool has_shape) {
   Scope& scope = *scopes_.back();
   scan_.SkipSpace();
@@ -361,7 +361,7 @@ bool HloReader::CheckArity(Pending* pending) {
     pending->operands.resize(arity);
     return true;
   }
-  // The TPU compiler's steps for the sparse core; XLA's reader refuses them.
+  // The TPU compiler writes such steps for the sparse core; XLA's reader refuses them.
   if (count > arity && pending->opcode == HloOpcode::kAsyncUpdate && options_.keep_unknown_attributes()) {
     Warning(pending->opcode_begin, TokenEnd(pending->opcode_begin),
             absl::StrCat("async-update expects 1 operand, but has ", count, "; the others are kept unchanged"));
@@ -405,7 +405,7 @@ bool HloReader::ReadConstant(Pending* pending) {
   }
   scan_.Seek(lexer.previous_end());
   if (!scan_.Match(')')) return ErrorHere("')' after constant literal");
-  // The literal's shape: a constant is never dynamic.
+  // Uses the literal's shape: a constant is never dynamic.
   if (literal->shape() != pending->shape->shape()) pending->shape = SharedShape(ShapeWithText(literal->shape()));
   pending->fields.Set<HloField::literal>(is_elided ? SharedLiteral::Elided(*std::move(literal))
                                                    : SharedLiteral(*std::move(literal)));

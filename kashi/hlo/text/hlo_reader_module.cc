@@ -247,7 +247,7 @@ bool HloReader::ReadRecoveryTable() {
 // ---- Tables of source positions -------------------------------------------------------------------------------------
 
 // FileNames, FunctionNames, FileLocations, StackFrames: all four in this order, or none. The printed numbers of the
-// entries say nothing: an entry's number is its place.
+// entries have no meaning: the number of an entry is its place.
 bool HloReader::ReadTables() {
   if (scan_.PeekIdent() != "FileNames") return true;
   scan_.ReadIdent();
@@ -291,7 +291,7 @@ bool HloReader::ReadFrames() {
       return false;
     }
     if (!scan_.Match('}')) return ErrorHere("'}' at the end of a stack frame");
-    // The text counts callers from 1 for none.
+    // In the text, callers count from 1; 0 means none.
     if (frame.parent_frame_id > 0) --frame.parent_frame_id;
     index->stack_frames.push_back(frame);
   }
@@ -363,7 +363,7 @@ bool HloReader::ReadSingleInstruction() {
   return FinishComputation(/*is_entry=*/true, "_", pending.begin);
 }
 
-// ---- What is settled at the end -------------------------------------------------------------------------------------
+// ---- Steps at the end -----------------------------------------------------------------------------------------------
 
 bool HloReader::Finish() {
   if (finished_.empty()) return ErrorHere("a computation");
@@ -396,7 +396,7 @@ bool HloReader::SettleAliases() {
   return true;
 }
 
-// The layout that the text does not give is that of the instructions. In a module whose head sets up the configuration
+// A layout that the text does not give is that of the instructions. In a module whose head sets up the configuration
 // XLA forgets their order of dimensions.
 bool HloReader::SettleEntry() {
   if (config_.has_entry_computation_layout()) return true;
@@ -413,8 +413,8 @@ bool HloReader::SettleEntry() {
   return true;
 }
 
-// Ids, and names that are unique in the module. Only if two are the same, or one is written in an unusual way, all are
-// made anew in the order of the text, as XLA does; else the text's names are that already.
+// Sets ids, and makes names unique in the module. If two are equal, or one is written in an unusual way, all names
+// are made anew in the order of the text, as in XLA; otherwise the names in the text are already unique.
 void HloReader::SettleNames() {
   int64_t id = 0;
   bool unique = true;
@@ -425,7 +425,7 @@ void HloReader::SettleNames() {
   absl::flat_hash_set<absl::string_view> computation_names;
   for (HloComputation* computation : module_->computations()) {
     computation->SetUniqueId(id);
-    // A computation may be called what no instruction may; it gets another name.
+    // A computation may have a name that no instruction may have; it gets another name.
     unique = unique && IsCanonicalName(computation->name()) && !IsRefusedName(computation->name()) &&
              computation_names.insert(computation->name()).second;
     for (HloInstruction* instruction : computation->instructions()) {
@@ -437,12 +437,12 @@ void HloReader::SettleNames() {
   if (!unique) module_->MakeNamesUnique();
 }
 
-// An async-start's thread is that of all that its computation calls. Of several the last in the text counts; going back
+// The thread of an async-start is that of all computations that it calls. The last of several starts counts; going back
 // from it, each computation is visited once.
 void HloReader::SettleThreads() {
   absl::flat_hash_set<const HloComputation*> done;
   for (auto start = async_starts_.rbegin(); start != async_starts_.rend(); ++start) {
-    // An outer one may have changed its thread meanwhile.
+    // An outer async-start may have changed its thread meanwhile.
     HloComputation* const wrapped = (*start)->async_wrapped_computation();
     wrapped->SpreadExecutionThread((*start)->async_execution_thread(), &done);
   }

@@ -53,7 +53,7 @@ HloInstruction* HloReader::Add(Pending* pending) {
     scopes_.back()->computation->RemoveInstruction(instruction).IgnoreError();
     return nullptr;
   }
-  // One sharding for a tuple is that of each of its leaves.
+  // A single sharding for a tuple applies to each of its leaves.
   if (instruction->has_sharding() && instruction->shape().IsTuple() && !instruction->sharding().IsTuple()) {
     instruction->mutable_extras()->sharding =
         std::make_shared<const HloSharding>(instruction->sharding().NormalizeTupleSharding(instruction->shape()));
@@ -119,7 +119,7 @@ bool HloReader::TakeUnwritten(const Pending& pending, const Shape& shape) {
   return true;
 }
 
-// What an operation has although the text need not say it.
+// Adds fields that an operation has even if the text omits them.
 bool HloReader::CompleteFields(Pending* pending) {
   HloFieldList& fields = pending->fields;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(pending->opcode);
@@ -189,7 +189,7 @@ bool HloReader::CompleteField(HloAttribute attribute, Pending* pending) {
 
 namespace {
 
-// The shape of an operation of a program with its host, of what it moves.
+// The shape of an operation between a program and its host, from the shape of the data that it moves.
 Shape TransferShape(HloOpcode opcode, const Shape& data) {
   const Shape token = ShapeUtil::MakeTokenShape();
   const bool is_start = opcode == HloOpcode::kSend || opcode == HloOpcode::kRecv;
@@ -242,7 +242,7 @@ bool HloReader::CompleteAsyncStart(Pending* pending) {
   if (wrapped->IsAsyncComputation()) {
     return ErrorIn(*pending, absl::StrCat("Computation ", wrapped->name(), " is called by more than one async op"));
   }
-  // All that it calls runs there, too: SettleThreads.
+  // All computations that it calls run there, too: see SettleThreads.
   wrapped->SetExecutionThread(pending->fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread)));
   return true;
 }
@@ -279,7 +279,7 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
                                                        {}, std::move(fields), "async_param"));
     wrapped.operands.back()->set_text_place(pending->place);
   }
-  // What the line says is the operation's, but for what async-start has itself.
+  // The fields in the line belong to the wrapped operation, except those of async-start itself.
   wrapped.fields = std::move(pending->fields);
   pending->fields = HloFieldList();
   const std::string thread = wrapped.fields.Get<HloField::async_execution_thread>(std::string(kMainExecutionThread));
@@ -292,7 +292,7 @@ HloComputation* HloReader::WrapAsync(Pending* pending) {
     pending->fields.Set<HloField::output_operand_aliasing>(*wrapped.fields.Find<HloField::output_operand_aliasing>());
     wrapped.fields.Erase(HloField::output_operand_aliasing);
   }
-  // XLA does not count the operands here: of too many it takes the first, of too few it dies.
+  // XLA does not count the operands here: it takes the first of too many, and dies of too few.
   if (!CheckArity(&wrapped)) return nullptr;
   HloInstruction* root = MakeInstruction(&wrapped);
   if (root == nullptr) return nullptr;
@@ -315,7 +315,7 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
     return ErrorIn(*pending, absl::StrCat(HloOpcodeString(pending->opcode),
                                           " expects a single async-start or async-update operand"));
   }
-  // One that brings arguments (CheckArity) has them in its shape, too.
+  // The shape of an async-update with arguments (CheckArity) includes these.
   const bool brings_arguments = pending->operands.size() > 1;
   if (pending->opcode == HloOpcode::kAsyncUpdate && !brings_arguments && pending->shape->shape() != operand->shape()) {
     return ErrorIn(*pending, "AsyncUpdate expects the op shape to be the same as the operand shape.");

@@ -1,5 +1,5 @@
-// The values of attributes: numbers, lists, windows, literals, groups of devices. Which attribute has which is known to
-// hlo_reader_attributes.cc.
+// The values of attributes: numbers, lists, windows, literals, groups of devices. hlo_reader_attributes.cc says which
+// attribute has which value.
 #include <memory>
 #include <optional>
 #include <string>
@@ -185,7 +185,7 @@ bool HloReader::ReadPaddingText(PaddingConfig* padding) {
   const size_t begin = scan_.offset();
   while (TextScanner::IsIdentByte(scan_.PeekHere())) scan_.Seek(scan_.offset() + 1);
   const absl::string_view text = scan_.Slice(begin);
-  // Of a scalar: padding= and nothing.
+  // For a scalar, nothing follows `padding=`.
   std::string error;
   std::optional<PaddingConfig> read = ParsePadding(text, &error);
   if (!read.has_value()) return Error(begin, scan_.offset(), std::move(error));
@@ -207,7 +207,7 @@ bool HloReader::ReadAccuracyText(ResultAccuracy* accuracy) {
   return true;
 }
 
-// A shape and its literal, as of a constant; or such in parentheses, a tuple.
+// A shape and its literal, as in a constant; or several in parentheses, a tuple.
 std::optional<kashi::Literal> HloReader::ReadLiteralWithShape(int depth) {
   if (depth > kMaxLiteralDepth) {
     ErrorHere("fewer tuples within tuples");

@@ -55,8 +55,8 @@ void PrintFrontendAttributes(const FrontendAttributes& attributes, TextBuffer* o
   out->Add('}');
 }
 
-// Whether the line `add-start(x, y)` says all of an asynchronous computation: it is one operation, and no async-update
-// brings it arguments.
+// Whether the line `add-start(x, y)` describes all of an asynchronous computation: it is one operation, and no
+// async-update brings it arguments.
 bool HasSugar(const HloComputation& wrapped) {
   const HloInstruction* update = wrapped.AsyncStart() ? wrapped.AsyncStart()->async_update() : nullptr;
   while (update != nullptr && update->operand_count() == 1) update = update->async_update();
@@ -65,7 +65,7 @@ bool HasSugar(const HloComputation& wrapped) {
 
 }  // namespace
 
-// `add-start` where the asynchronous computation is no more than an add.
+// `add-start` if the asynchronous computation is only an add.
 std::string internal::PrintedOpcode(const HloInstruction& instruction) {
   const absl::string_view opcode = HloOpcodeString(instruction.opcode());
   const HloComputation* wrapped = instruction.IsAsynchronous() ? instruction.async_wrapped_computation() : nullptr;
@@ -170,7 +170,7 @@ void HloTextPrinter::PrintOperand(const HloInstruction* operand) {
   }
 }
 
-// Whether the value decides what a user does to the shape or position of other values, not only their contents.
+// Whether the value affects the shape or position of other values by a user, not only their contents.
 bool HloTextPrinter::IsEssential(const HloInstruction& constant) const {
   return std::any_of(constant.users().begin(), constant.users().end(), [](const HloInstruction* user) {
     return user->opcode() == HloOpcode::kDynamicSlice || user->opcode() == HloOpcode::kDynamicUpdateSlice;
@@ -205,8 +205,8 @@ void HloTextPrinter::PrintAttributes(const HloInstruction& instruction) {
   if (options_.print_extra_attributes()) PrintAttributesOf(instruction, /*frontend=*/true);
 }
 
-// The line of `add-start` says what the add says, in the middle of what async-start says, but for the computation. Of
-// both with frontend attributes only those of async-start are printed.
+// The line of `add-start` has the attributes of the add among those of async-start, except for the computation. If
+// both have frontend attributes, only those of async-start are printed.
 void HloTextPrinter::PrintAttributesOf(const HloInstruction& instruction, bool frontend) {
   if (const HloInstruction* wrapped = Sugared(instruction, options_)) {
     PrintAttribute(instruction, HloAttribute::async_execution_thread);
@@ -419,7 +419,7 @@ void HloTextPrinter::PrintModule(const HloModule& module) {
   out_.Add("\n\n");
   PrintTables(module);
   for (const HloComputation* computation : module.MakeComputationPostOrder(/*print_order=*/true)) {
-    // What the sugar says need not be said again.
+    // A computation in the short form is not printed by itself.
     if (options_.syntax_sugar_async_ops() && computation->IsAsyncComputation() && HasSugar(*computation)) continue;
     if (computation == module.entry_computation()) out_.Add("ENTRY ");
     PrintComputation(*computation);
@@ -471,7 +471,7 @@ void HloTextPrinter::PrintRecoveryTable(const HloModule& module) {
     out_.Add("}");
     if (entry.recovery_module != nullptr) {
       out_.Add(",\n  \"\n");
-      // Indented, but for empty lines.
+      // Indents all lines except empty ones.
       for (const absl::string_view line : absl::StrSplit(entry.recovery_module->ToString(), '\n')) {
         if (!line.empty()) AppendCat(&out_, "    ", line);
         out_.Add('\n');

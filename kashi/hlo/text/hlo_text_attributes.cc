@@ -38,7 +38,7 @@ void HloTextPrinter::PrintAttribute(const HloInstruction& instruction, HloAttrib
 #define KASHI_PRINT(name)                 \
   template <HloField field, int argument> \
   void HloTextPrinter::Print##name(const HloInstruction& instruction, HloOpcodeAttribute entry)
-// What an instruction without the field does not print.
+// Finds the value of the field. An instruction without the field prints nothing.
 #define KASHI_FIND(value)                                                \
   const HloFieldType<field>* value = instruction.fields().Find<field>(); \
   if (value == nullptr) return

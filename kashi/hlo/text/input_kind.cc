@@ -12,7 +12,7 @@
 namespace kashi::internal {
 namespace {
 
-// How to get HLO from programs of frameworks.
+// Advice on how to get HLO from the programs of frameworks.
 constexpr char kDumpRemedy[] = "run the program with XLA_FLAGS=--xla_dump_to=DIR, and XLA writes its HLO there";
 
 // ---- Text -----------------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ absl::Status CheckConsistentShardings(const HloInstruction& x, absl::Span<const 
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The order of things
+// The order of checks
 // ---------------------------------------------------------------------------------------------------------------------
 namespace {
 
@@ -160,7 +160,7 @@ const ChecksByOpcode& OpcodeChecks() {
   return *checks;
 }
 
-// Shapes of a whole computation first, as in XLA.
+// Checks the shapes of a whole computation first, as XLA does.
 void VerifyComputation(const HloComputation& computation, Verification* v) {
   const std::vector<HloInstruction*> order = computation.MakeInstructionPostOrder();
   for (const HloInstruction* x : order) {

@@ -32,8 +32,8 @@ namespace kashi {
 
 using HloPredicate = std::function<bool(const HloInstruction*)>;
 
-// What to check. The setters are XLA's: HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision(). Beware:
-// AllowMixedPrecision() of a const object reads the option, of any other object it sets it.
+// The checks to make. The setters are XLA's: HloVerifierOpts{}.MakeLayoutSensitive().AllowMixedPrecision(). Beware:
+// AllowMixedPrecision() of a const object reads the option; of any other object it sets the option.
 struct HloVerifierOpts {
   HloVerifierOpts&& MakeLayoutSensitive() { return Set(&layout_sensitive, true); }
   HloVerifierOpts&& WithLayoutSensitive(bool value) { return Set(&layout_sensitive, value); }

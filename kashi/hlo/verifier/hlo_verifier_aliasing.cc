@@ -43,7 +43,7 @@ absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal eq
 
 namespace {
 
-// An array becomes a buffer, a buffer comes from nowhere, a buffer becomes an array again.
+// Pin makes a buffer of an array, CreateBuffer makes a new one, Unpin makes an array of a buffer.
 constexpr absl::string_view kPin = "Pin";
 constexpr absl::string_view kCreateBuffer = "CreateBuffer";
 constexpr absl::string_view kUnpin = "Unpin";
@@ -94,7 +94,7 @@ absl::Status CheckPinning(const HloInstruction& x, bool is_pin) {
                          x.custom_call_target(), x.output_operand_aliasing().size());
 }
 
-// Each buffer that goes in comes out once, and the other way round.
+// Each incoming buffer is returned once, and vice versa.
 absl::Status CheckBuffersPassThrough(const HloInstruction& x) {
   using Place = std::pair<int64_t, ShapeIndex>;
   absl::flat_hash_map<Place, int> uses;  // operand -1: the output
@@ -156,13 +156,13 @@ absl::Status CheckBuffers(const HloInstruction& x) {
 
 // ---- Writers of buffers ---------------------------------------------------------------------------------------------
 
-// Where a buffer begins: the instruction and the index in its shape. Tuples and get-tuple-elements only pass it on.
+// The origin of a buffer: the instruction and the index in its shape. Tuples and get-tuple-elements only forward it.
 using BufferValue = std::pair<const HloInstruction*, ShapeIndex>;
 
-// Which instructions may change the contents of the buffers of one computation.
+// The instructions that may change the contents of the buffers of one computation.
 class BufferWriters {
  public:
-  // In an order in which operands come first. `goes_around`: it is what a while body hands to its next turn.
+  // Pre: operands are added first. `goes_around`: a while body passes the value to its next iteration.
   void Add(const HloInstruction& x, bool goes_around) {
     const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
     const bool is_writer = info.Has(HloOpcodeFlags::kEmbeddedCall | HloOpcodeFlags::kControlFlow) ||

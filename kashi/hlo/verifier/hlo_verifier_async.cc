@@ -33,7 +33,7 @@ std::string NamesOf(const Opcodes& opcodes) {
                        [](std::string* out, HloOpcode opcode) { absl::StrAppend(out, HloOpcodeString(opcode)); });
 }
 
-// The operations that must be the only user of another one (empty: any), and those that must be its operand.
+// The opcodes that the only user of an operation must have (empty: any), and those that its operand must have.
 struct Pairing {
   HloOpcode opcode;
   Opcodes only_user;
@@ -55,7 +55,7 @@ const std::vector<Pairing>& Pairings() {
       {HloOpcode::kCopyDone, {}, {HloOpcode::kCopyStart}},
       {HloOpcode::kCollectivePermuteStart, {HloOpcode::kCollectivePermuteDone}, {}},
       {HloOpcode::kCollectivePermuteDone, {}, {HloOpcode::kCollectivePermuteStart}},
-      // Through a tuple they may go around a loop, or out of an asynchronous computation.
+      // Through a tuple, the result may go around a loop, or out of an asynchronous computation.
       {HloOpcode::kSend, {HloOpcode::kSendDone, HloOpcode::kTuple}, {}},
       {HloOpcode::kSendDone, {}, {HloOpcode::kSend, HloOpcode::kGetTupleElement, HloOpcode::kAsyncDone}},
       {HloOpcode::kRecv, {HloOpcode::kRecvDone, HloOpcode::kTuple}, {}},
@@ -64,7 +64,7 @@ const std::vector<Pairing>& Pairings() {
   return *pairings;
 }
 
-// What an asynchronous computation begins it hands out: the -done may stand around it.
+// Whether an asynchronous computation returns the send or recv that it starts: the -done may be outside of it.
 bool IsHandedOut(const HloInstruction& x) {
   return (x.opcode() == HloOpcode::kSend || x.opcode() == HloOpcode::kRecv) && x.IsRoot() &&
          x.parent()->IsAsyncComputation();
@@ -124,7 +124,7 @@ const HloInstruction* StartOf(const HloInstruction& x) {
   return start;
 }
 
-// What an -update or -done says of computation and thread is what the start says.
+// The computation and the thread of an -update or -done are those of the start.
 absl::Status CheckAsyncContinues(const HloInstruction& x, const Verification&) {
   KASHI_RETURN_IF_ERROR(CheckAsyncTuple(x, x.operand(0)->shape()));
   const HloInstruction* const start = StartOf(x);
@@ -207,7 +207,7 @@ absl::Status CheckRecvDone(const HloInstruction& x, const Verification& v) {
   return CheckResultIs(x, ShapeUtil::MakeTupleShape({started.tuple_shapes(0), ShapeUtil::MakeTokenShape()}), v);
 }
 
-// Of a -done whose operand is its start: not of one that goes around a loop, or out of an asynchronous computation.
+// For a -done whose operand is its start: not across the boundary of a loop or an asynchronous computation.
 absl::Status CheckSameChannel(const HloInstruction& x, const Verification&) {
   const HloInstruction& start = *x.operand(0);
   if (start.opcode() != HloOpcode::kSend && start.opcode() != HloOpcode::kRecv) return absl::OkStatus();
@@ -257,7 +257,7 @@ absl::StatusOr<SourceTargets> ReadPairs(const std::string& text) {
       return Internal("Expected send and recv instructions to have unique source and target pairs, but found %s", text);
     }
   }
-  // Without repetition the pairs make paths and rings; what no path begins with is in a ring.
+  // Without repetition the pairs form paths and rings; a pair that is on no path is in a ring.
   size_t on_paths = 0;
   for (const auto& pair : target_of) {
     if (targets.contains(pair.first)) continue;
@@ -267,8 +267,8 @@ absl::StatusOr<SourceTargets> ReadPairs(const std::string& text) {
   return Internal("Expected send and recv instructions to have non-cyclical source-target pairs, but found %s", text);
 }
 
-// What each device does in the order of the schedule: a send waits for the recv of the device that it sends to, and the
-// other way round; any other collective waits for all. A device that waits for ever is in a deadlock.
+// The actions of each device in the order of the schedule: a send waits for the recv of the device to which it sends,
+// and vice versa; any other collective waits for all. A device that waits for ever is in a deadlock.
 //
 //   device 0:  send to 1                    (both go on)
 //   device 1:             recv from 0
@@ -410,7 +410,7 @@ bool AreSameTransfer(const HloInstruction& a, const HloInstruction& b) {
 
 }  // namespace
 
-// Host transfers over one channel are the same transfer: a send or a recv, and the -done of that.
+// Host transfers over one channel must be the same transfer: a send or a recv, and its -done.
 void VerifyChannels(Verification* v) {
   std::map<std::pair<int64_t, bool>, const HloInstruction*> first_of;
   for (const HloComputation* computation : v->module().computations()) {

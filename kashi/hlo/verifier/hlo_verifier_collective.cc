@@ -18,7 +18,7 @@ namespace {
 
 // ---- Groups ---------------------------------------------------------------------------------------------------------
 
-// What the ids of replica_groups are.
+// The meaning of the ids in replica_groups.
 //
 //   channel  use_global_device_ids   ids
 //   no       no                      replicas, of one partition            cross_replica
@@ -68,7 +68,7 @@ absl::Status CheckIdCount(int64_t count, const GroupMode& mode, const HloModuleC
                   ids, count);
 }
 
-// Each of 0 .. n-1 in one group.
+// Checks that each of 0 .. n-1 is in exactly one group.
 absl::Status CheckListedGroups(const HloInstruction& x, const GroupMode& mode, const HloModuleConfig& config) {
   const std::vector<ReplicaGroup>& groups = DevicesOf(x).replica_groups();
   int64_t count = 0;
@@ -106,7 +106,7 @@ absl::Status CheckGroups(const HloInstruction& x, const Verification& v) {
   const auto& iota = devices.iota_replica_group_list();
   const bool is_list = !iota.has_value() && !devices.mesh_axes_replica_group_list().has_value();
   if (is_list) return CheckListedGroups(x, *mode, v.module().config());
-  // The other forms have each device once, and need not be written out to see how many there are.
+  // The other forms have each device once; their number is known without making lists.
   if (iota.has_value() && !iota->tile_assignment().IsConsistent()) {
     return Internal("Replica groups %s leave devices out, or have some twice", iota->ToString());
   }
@@ -136,7 +136,7 @@ absl::Status CheckShardCount(const HloInstruction& x, const Shape& whole, const 
   };
   const std::optional<int64_t> whole_size = size_of(whole);
   const std::optional<int64_t> piece_size = size_of(piece);
-  // Sizes of 0 say nothing; what is missing shape inference has reported.
+  // Sizes of 0 determine nothing; shape inference has reported missing sizes.
   if (!whole_size.has_value() || piece_size.value_or(0) == 0) return absl::OkStatus();
   const int64_t shard_count = CeilOfRatio(*whole_size, *piece_size);
   KASHI_ASSIGN_OR_RETURN(const std::optional<int64_t> subgroup_size, SubgroupSize(x, v.module().config()));
@@ -197,7 +197,7 @@ absl::StatusOr<int64_t> OffsetCount(const Shape& buffer, const Shape& offsets) {
   return is_list ? 1 : offsets.tuple_shapes_size();
 }
 
-// How often a device may send and receive: once, in place once for each offset.
+// The number of times that a device may send and receive: once; in place, once for each offset.
 absl::StatusOr<int64_t> TransfersOf(const HloInstruction& x) {
   if (!x.fields().Has(HloField::dynamic_slice_sizes_list)) return 1;
   KASHI_RETURN_IF_ERROR(CheckOperandCount(x, 4));

@@ -1,4 +1,4 @@
-// Operations that call computations, and those that talk to the host. (docs/spec/hlo-ops.md, 6)
+// Operations that call computations, and operations that communicate with the host. (docs/spec/hlo-ops.md, 6)
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -18,7 +18,7 @@ absl::Span<const int64_t> Dimensions(const HloInstruction& x) {
   return dimensions ? absl::MakeConstSpan(*dimensions) : absl::Span<const int64_t>();
 }
 
-// Up to precision where that may be mixed: compilers for TPU write such broadcasts and reshapes.
+// If mixed precision is allowed, only up to precision: compilers for TPU write such broadcasts and reshapes.
 absl::Status CheckSameElementType(const HloInstruction& x, const Verification& v) {
   const Shape& operand = x.operand(0)->shape();
   const bool are_arrays = operand.IsArrayExcludingBuffer() && x.shape().IsArrayExcludingBuffer();
@@ -77,7 +77,7 @@ absl::Status CheckBroadcast(const HloInstruction& x, const Verification& v) {
   return absl::OkStatus();
 }
 
-// Not for unbounded sizes: those are known at run time.
+// Skips unbounded sizes, which are only known at run time.
 absl::Status CheckElementCount(const HloInstruction& x) {
   const Shape& operand = x.operand(0)->shape();
   if (operand.is_unbounded_dynamic() || x.shape().is_unbounded_dynamic()) return absl::OkStatus();
@@ -173,7 +173,7 @@ absl::Status CheckSortDimension(const HloInstruction& x, const Verification&) {
 
 // ---- scaled-dot -----------------------------------------------------------------------------------------------------
 
-// One number in the operand's own type says nothing.
+// Whether the scale is a placeholder: one number in the operand's own type.
 bool IsNoScale(const Shape& operand, const Shape& scale) {
   return operand.element_type() == BF16 && scale.element_type() == BF16 && ShapeUtil::IsEffectiveScalar(scale);
 }

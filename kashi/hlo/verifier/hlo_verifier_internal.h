@@ -83,7 +83,7 @@ void VerifyBuffers(Verification* v);            // hlo_verifier_aliasing.cc
 void VerifyModuleWide(Verification* v);         // hlo_verifier_module.cc: entry layout, schedule, aliases, donors, …
 
 // ---- Steps that several checks have in common.
-// For a called computation.
+// Checks the number of parameters of a called computation.
 absl::Status CheckParameterCount(const HloInstruction& x, const HloComputation& computation, int64_t expected);
 // Whether operand `operand` may be passed as parameter `parameter`. An error if one of them does not exist.
 absl::Status CheckOperandAndParameter(const HloInstruction& x, int64_t operand, const HloComputation& computation,
@@ -94,9 +94,9 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected);
 absl::Status CheckArity(const HloInstruction& x);
 // The result must have this shape: exactly in minor_to_major when layout-sensitive.
 absl::Status CheckResultIs(const HloInstruction& x, const Shape& expected, const Verification& v);
-// Of each operand and the parameter of to_apply that it becomes, from parameter 0 on: equal element types.
+// Checks that operands and the parameters of to_apply, from parameter 0 on, have equal element types.
 absl::Status CheckElementTypesOfParameters(const HloInstruction& x, int64_t count);
-// Of output_to_operand_aliasing. `scalars_may_move`: from one memory space to another.
+// Checks output_to_operand_aliasing. `scalars_may_move`: to another memory space.
 absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v,
                                         bool scalars_may_move);
 absl::Status CheckConsistentShardings(const HloInstruction& x, absl::Span<const HloInstruction* const> instructions);

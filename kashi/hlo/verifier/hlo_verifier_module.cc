@@ -1,4 +1,4 @@
-// What a module says about itself: the layouts of its entry, its schedule, the buffers that parameters and result
+// Checks the module's own data: the layouts of its entry, its schedule, the buffers that parameters and result
 // share.
 #include <cstdint>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 // ---- The entry computation layout -----------------------------------------------------------------------------------
 
-// A layout that is left to the compiler agrees with all.
+// A layout that is left to the compiler agrees with every layout.
 bool AgreesWithLayout(const Shape& shape, const ShapeLayout& layout, const Verification& v) {
   if (!v.opts().layout_sensitive || !layout.LayoutIsSet()) return ShapeUtil::Compatible(shape, layout.shape());
   return Shape::Equal().IgnoreTilesInLayout().IgnoreMemorySpaceInLayout().IgnoreDynamicDimension()(shape,
@@ -53,12 +53,12 @@ absl::Status CheckEntryLayout(const Verification& v) {
   return absl::OkStatus();
 }
 
-// A buffer that parameter and result share is in one memory.
+// A buffer that a parameter and the result share must be in one memory.
 absl::Status CheckAliasedMemory(const HloModule& module) {
   if (!module.config().has_entry_computation_layout()) return absl::OkStatus();
   const ComputationLayout& layout = module.entry_computation_layout();
   for (const auto& [output_index, alias] : module.input_output_alias_config().aliases()) {
-    // The other kind of alias the compiler may drop.
+    // The compiler may drop the other kind of alias.
     if (!alias.must_alias() || alias.parameter_number >= layout.parameter_count()) continue;
     const Shape& parameters = layout.parameter_shape(static_cast<int>(alias.parameter_number));
     if (!ShapeUtil::IndexIsValid(layout.result_shape(), output_index) ||
@@ -81,7 +81,7 @@ absl::Status CheckAliasedMemory(const HloModule& module) {
 
 // ---- Layout-constrained all-reduces ---------------------------------------------------------------------------------
 
-// All of a module, or none.
+// Either all all-reduces of a module are layout-constrained, or none.
 void VerifyConstrainedAllReduces(Verification* v) {
   const HloInstruction* first = nullptr;
   for (const HloComputation* computation : v->module().computations()) {

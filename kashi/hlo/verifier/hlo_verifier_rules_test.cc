@@ -15,7 +15,7 @@
 namespace kashi::internal {
 namespace {
 
-// `good` and `bad` are what stands for `$` in `text`.
+// `good` and `bad` replace `$` in `text`.
 struct Case {
   const char* rule;
   const char* text;
@@ -111,7 +111,7 @@ const Case kShapeCases[] = {
      "2", "1,2", kInvalid},
     {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=2} }",
      "3", "2", kInvalid},
-    // One partition is the default, and says nothing.
+    // One partition is the default and has no meaning.
     {"sharding", "HloModule m, num_partitions=$\nENTRY e { ROOT a = f32[4] parameter(0), sharding={maximal device=2} }",
      "1", "2", kInvalid},
     {"layout change", "ENTRY e { a = f32[2,3]{1,0} parameter(0)  ROOT r = f32[2,3]{$} negate(a) }", "1,0", "0,1",
@@ -395,7 +395,7 @@ const Case kModuleCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Module, RuleTest, testing::ValuesIn(kModuleCases));
 
-// What no text can say, for the reader refuses it.
+// Modules that no text can express, because the reader refuses it.
 
 std::vector<HloFinding> FindingsOf(HloModule* module) { return VerifyHlo(*module, HloVerifierOpts()); }
 

@@ -23,7 +23,7 @@ constexpr int64_t kHostMemorySpace = 5;
 
 // ---- The inferred shape ---------------------------------------------------------------------------------------------
 
-// Operations whose text says more than inference reads, or less: they have checks of their own.
+// Operations whose text has more, or less, than inference reads: they have checks of their own.
 bool HasOwnShapeCheck(HloShapeRule rule) {
   return rule == HloShapeRule::kNone || rule == HloShapeRule::kBroadcast || rule == HloShapeRule::kReshape ||
          rule == HloShapeRule::kDynamicReshape || rule == HloShapeRule::kWhile;
@@ -86,7 +86,7 @@ absl::Status CheckPrecision(const HloInstruction& x, const Verification& v) {
 
 // ---- Sizes and layouts of operands ----------------------------------------------------------------------------------
 
-// Inference lets sizes of 1 stretch; HLO does not.
+// Inference stretches sizes of 1; HLO does not.
 absl::Status CheckNoImplicitBroadcast(const HloInstruction& x) {
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   const bool is_unary_or_binary = info.arity == 1 || info.arity == 2;
@@ -113,7 +113,7 @@ bool SameLayoutButFor(const HloInstruction& x, const Shape& operand) {
   return equal(x.shape().layout(), operand.layout());
 }
 
-// Which way a slice may lead between the memories of device and host.
+// The directions in which a slice may copy between the memories of device and host.
 absl::Status CheckMemoryChange(const HloInstruction& x, int64_t from, int64_t to) {
   if (from == to) return absl::OkStatus();
   if ((from == kGenericFastMemorySpace) != (to == kGenericFastMemorySpace)) {
@@ -166,14 +166,14 @@ absl::Status CheckResultAccuracy(const HloInstruction& x) {
   const bool is_listed = absl::c_any_of(info.attributes, [](const HloOpcodeAttribute& entry) {
     return entry.attribute == HloAttribute::result_accuracy;
   });
-  // The text of copy, convert and bitcast can have it; the operations cannot.
+  // The text of copy, convert and bitcast may have it, but the operations cannot.
   if (is_listed && info.shape_rule == HloShapeRule::kUnary) return absl::OkStatus();
   return Internal("Unary op with result accuracy is not supported for %s", info.name);
 }
 
 absl::Status CheckSharding(const HloInstruction& x, const Verification& v) {
   if (!x.has_sharding()) return absl::OkStatus();
-  // One partition is the default, and says nothing: a module that is not partitioned yet has shardings for many.
+  // One partition is the default and has no meaning: a module that is not partitioned yet has shardings for many.
   const int64_t partitions = v.module().config().num_partitions();
   const bool is_known = v.opts().verify_sharding_device_numbers && partitions != 1;
   const std::optional<int64_t> devices = is_known ? std::optional(partitions) : std::nullopt;

@@ -1,4 +1,4 @@
-// Checks what other checks need: instructions and computations have the right parents, and there are no cycles. Then
+// Checks premises of other checks: instructions and computations have the right parents, and there are no cycles. Then
 // checks names and ids.
 #include <cstdint>
 #include <string>
@@ -55,7 +55,7 @@ absl::Status CheckCallees(const HloInstruction& x, const ComputationSet& computa
 
 // ---- Users ----------------------------------------------------------------------------------------------------------
 
-// The users of each instruction are those whose operand it is, each once.
+// The users of each instruction must be exactly the instructions of which it is an operand.
 void CheckUsers(const HloComputation& computation, Verification* v) {
   absl::flat_hash_set<std::pair<const HloInstruction*, const HloInstruction*>> uses;  // (operand, user)
   absl::flat_hash_map<const HloInstruction*, int64_t> use_counts;
@@ -79,7 +79,7 @@ void CheckUsers(const HloComputation& computation, Verification* v) {
 
 // ---- Cycles ---------------------------------------------------------------------------------------------------------
 
-// A node that reaches itself, or null. `next(node)` lists where a node leads.
+// A node that reaches itself, or null. `next(node)` lists the nodes that follow a node.
 template <typename Node, typename Nodes, typename Next>
 const Node* FindCycle(const Nodes& nodes, Next next) {
   struct Visit {
@@ -125,7 +125,7 @@ bool HasRecursion(const HloModule& module, Verification* v) {
   const auto callees = [](const HloComputation* computation) {
     std::vector<const HloComputation*> all;
     for (const HloInstruction* x : computation->instructions()) {
-      // An -update or -done names what its start calls.
+      // An -update or -done names the computations that its start calls.
       all.insert(all.end(), x->called_computations().begin(), x->called_computations().end());
     }
     return all;

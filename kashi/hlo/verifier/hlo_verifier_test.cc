@@ -1,4 +1,4 @@
-// Modules that text cannot write: the reader would refuse them, or put them right. And what the verifier says.
+// Modules that text cannot express: the reader would refuse or correct them. And the texts of the verifier.
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
 #include <functional>
@@ -187,7 +187,7 @@ TEST(HloVerifierTest, OptionsSetAndAsk) {
   EXPECT_EQ(opts.ShapeSize(ShapeUtil::MakeTupleShape({ShapeUtil::MakeNil(), ShapeUtil::MakeNil()})), 16);
 }
 
-// Wherever one option forgives what another run reports.
+// One option accepts the errors that another run reports.
 TEST(HloVerifierTest, OptionsForgive) {
   const auto mixed = ReadModule(
       "HloModule m\nENTRY e { x = f32[2] parameter(0)  y = bf16[2] parameter(1)  ROOT z = f32[2] add(x, y) }");

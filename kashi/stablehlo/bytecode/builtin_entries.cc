@@ -68,7 +68,7 @@ const Attribute* BuiltinInteger(EntryDecoder* decoder) { return decoder->ReadInt
 
 const Attribute* BuiltinFloat(EntryDecoder* decoder) { return decoder->ReadFloat(decoder->TypeReference()); }
 
-// Elements narrower than a byte would be copied for every attribute that names the resource.
+// Refuses elements narrower than a byte: they would be copied for every attribute that names the resource.
 const Attribute* BuiltinResource(EntryDecoder* decoder) {
   const Type* type = decoder->TypeReference();
   const size_t handle = decoder->bytes().Index(decoder->file().resources.size(), "resources");
@@ -156,7 +156,7 @@ const Location* NameLocation(EntryDecoder* decoder) {
 
 const Location* UnknownLocation(EntryDecoder* decoder) { return decoder->NewLocation(Location::Kind::kUnknown); }
 
-// Of how many numbers which one is what: {line, column, end line, end column}; -1: not there.
+// For each count of numbers, the index of the number for {line, column, end line, end column}; -1: not present.
 constexpr std::array<int, 4> kPositions[] = {
     {-1, -1, -1, -1}, {0, -1, -1, -1}, {0, 1, -1, -1}, {0, 1, 0, 2}, {0, 1, 2, 3}};
 

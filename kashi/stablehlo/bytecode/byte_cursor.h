@@ -1,8 +1,8 @@
 // The numbers of MLIR bytecode, one after the other (docs/spec/vhlo.md 1).
 //
-// Reading past the end, or anything else that is wrong, sets the file's one error. From then on a cursor gives zeros
-// and is at its end, so that loops end and one check after a whole record is enough. Counts are checked against the
-// bytes that are left: nothing that a caller allocates for `Count` elements is more than the file pays for.
+// Reading past the end, or any other error, sets the file's one error. From then on a cursor returns zeros
+// and is at its end. So loops end, and one check after a whole record is enough. Counts are checked against the
+// number of bytes left, so that an allocation for `Count` elements is bounded by the size of the file.
 #ifndef KASHI_STABLEHLO_BYTECODE_BYTE_CURSOR_H_
 #define KASHI_STABLEHLO_BYTECODE_BYTE_CURSOR_H_
 
@@ -19,7 +19,7 @@
 
 namespace kashi::stablehlo {
 
-// The first thing that is wrong with a file.
+// The first error in a file.
 class ReadError {
  public:
   bool is_set() const { return is_set_; }
@@ -67,14 +67,14 @@ class ByteCursor {
     *flag = (value & 1) != 0;
     return value >> 1;
   }
-  // A number below `limit`, which is the size of a table of `what`: "strings".
+  // A number below `limit`, the size of a table of `what`: "strings".
   size_t Index(size_t limit, const char* what) {
     const size_t begin = offset();
     const uint64_t index = Varint();
     if (index >= limit) return BadIndex(begin, index, limit, what);
     return static_cast<size_t>(index);
   }
-  // A number of things that take at least `bytes_each` bytes each.
+  // A number of items that take at least `bytes_each` bytes each.
   size_t Count(size_t bytes_each) { return CheckCount(offset(), Varint(), bytes_each); }
   size_t CheckCount(size_t begin, uint64_t count, size_t bytes_each) {
     if (count > left() / bytes_each) return BadCount(begin, count);
@@ -89,9 +89,9 @@ class ByteCursor {
     next_ += size;
     return bytes;
   }
-  // varint n, n bytes.
+  // A varint n, then n bytes.
   absl::string_view Blob() { return Bytes(Varint()); }
-  // The text up to the next 00, which is skipped.
+  // The text up to the next 00 byte. Skips that byte, too.
   absl::string_view TextUpToZero() {
     const void* zero = AtEnd() ? nullptr : std::memchr(next_, 0, left());
     if (zero == nullptr) {
@@ -103,7 +103,7 @@ class ByteCursor {
     return text;
   }
 
-  // Bytes CB up to the next multiple of `alignment`, counted from the file's first byte.
+  // Skips bytes CB up to the next multiple of `alignment`, counted from the file's first byte.
   void SkipPadding(uint64_t alignment) {
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > (uint64_t{1} << 32)) {
       return Fail(absl::StrCat("an alignment of ", alignment, " is not a power of two"));
@@ -113,7 +113,7 @@ class ByteCursor {
       if (byte != '\xCB') return Fail("the padding before aligned bytes must be CB");
     }
   }
-  // byte id, varint length, perhaps an alignment: a cursor over the section's bytes. The position moves behind it.
+  // Byte id, varint length, perhaps an alignment: returns a cursor over the section's bytes, and moves behind them.
   ByteCursor Section(uint8_t* id, const char* part) {
     const uint8_t byte = Byte();
     *id = byte & 0x7F;
@@ -149,7 +149,7 @@ class ByteCursor {
     next_ += size;
     return first == 0 ? value : value >> size;
   }
-  // The next 1 to 8 bytes. One load of 8 bytes, where they are there: a copy of `size` bytes would stall the load that
+  // The next 1 to 8 bytes. One load of 8 bytes, if there are 8: a copy of `size` bytes would stall the load that
   // reads them back.
   uint64_t LittleEndian(size_t size) const {
     uint64_t value = 0;

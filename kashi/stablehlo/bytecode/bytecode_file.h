@@ -1,5 +1,5 @@
-// The container of MLIR bytecode (docs/spec/vhlo.md 1.1 to 1.6): its tables, with the entries of attributes, types and
-// properties still as bytes.
+// The container of MLIR bytecode (docs/spec/vhlo.md 1.1 to 1.6): its tables. The entries of attributes, types and
+// properties are still bytes.
 #ifndef KASHI_STABLEHLO_BYTECODE_BYTECODE_FILE_H_
 #define KASHI_STABLEHLO_BYTECODE_BYTECODE_FILE_H_
 
@@ -12,13 +12,13 @@
 
 namespace kashi::stablehlo {
 
-// Bytes of the file by offset.
+// Bytes of the file, by offset.
 struct ByteRange {
   size_t begin = 0;
   size_t end = 0;
 };
 
-// The dialects whose entries and operations Kashi reads.
+// The dialects with entries and operations that Kashi reads.
 enum class Dialect : uint8_t { kBuiltin, kVhlo, kSdy, kOther };
 
 struct BytecodeDialect {
@@ -58,8 +58,8 @@ struct BytecodeFile {
 // The longest known version of the bytecode.
 inline constexpr uint64_t kNewestBytecodeVersion = 6;
 
-// Fills the file; where the bytes are not bytecode that Kashi knows, sets the error. `file` borrows the bytes. Cost:
-// pass over the tables; entries are not looked at.
+// Fills the file. Sets the error if the bytes are not bytecode that Kashi knows. `file` borrows the bytes. Cost: one
+// pass over the tables; does not read the entries.
 void ReadBytecodeFile(absl::string_view bytes, BytecodeFile* file, ReadError* error);
 
 }  // namespace kashi::stablehlo

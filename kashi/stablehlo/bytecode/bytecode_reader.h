@@ -3,15 +3,15 @@
 //   absl::StatusOr<Program> program = ReadBytecode(bytes);
 //   if (!program.ok()) …  // "MLIR bytecode, byte 1234: operation vhlo.add_v2 needs a newer Kashi"
 //
-// All versions of VHLO from 0.9.0 to 1.20.0 and of the bytecode from 0 to 6 are read; operations of old versions become
-// those of the newest. The dialects that stand among VHLO are builtin and sdy; an operation
-// "builtin.unrealized_conversion_cast" between the two is kept, and means identity. Specification: docs/spec/vhlo.md.
+// Reads all versions of VHLO from 0.9.0 to 1.20.0 and of the bytecode from 0 to 6; operations of old versions become
+// those of the newest version. Besides VHLO, the dialects builtin and sdy are known; an operation
+// "builtin.unrealized_conversion_cast" between their types is kept, as an identity. Specification: docs/spec/vhlo.md.
 //
-// The bytes come from outside: nothing that they hold aborts, recurses without a limit or allocates more than a fixed
+// The bytes are untrusted: no contents abort, recurse without a limit or allocate more than a fixed
 // multiple of their size. Regions are nested at most 64 deep, and so are attributes and types; those have at most 4
-// million parts when written out, because they may be shared. Locations have at most 10000 parts and a depth of 1000,
-// larger ones are read as unknown. Uses come after definitions. Operations have as many operands, results and regions
-// as the table says, and the attributes that it names; their types are not checked.
+// million parts when written out, because they may be shared. Locations have at most 10000 parts and a depth of 1000;
+// larger ones are read as unknown. Uses come after definitions. The number of operands, results and regions of an
+// operation and the attributes that the table names are checked; their types are not.
 #ifndef KASHI_STABLEHLO_BYTECODE_BYTECODE_READER_H_
 #define KASHI_STABLEHLO_BYTECODE_BYTECODE_READER_H_
 
@@ -24,8 +24,8 @@ namespace kashi::stablehlo {
 // Whether the bytes begin like MLIR bytecode.
 bool IsBytecode(absl::string_view bytes);
 
-// The bytes must outlive the program: constants and texts point into them. INVALID_ARGUMENT with the byte offset where
-// they are no portable artifact that Kashi reads. Cost: one pass.
+// The bytes must outlive the program: constants and texts point into them. INVALID_ARGUMENT, with the byte offset, if
+// they are not a portable artifact that Kashi reads. Cost: one pass.
 absl::StatusOr<Program> ReadBytecode(absl::string_view bytes);
 
 }  // namespace kashi::stablehlo

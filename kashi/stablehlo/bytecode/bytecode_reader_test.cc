@@ -27,7 +27,7 @@ std::string TestFile(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-// Their bytes by their names: NAME (VHLO 1.17.0), NAME.vX.Y.Z (the same program, written for an older VHLO).
+// The bytes of artifacts by name: NAME (VHLO 1.17.0), NAME.vX.Y.Z (the same program, written for an older VHLO).
 std::map<std::string, std::string> ArtifactsForReading() {
   std::map<std::string, std::string> artifacts;
   const std::filesystem::path folder = std::filesystem::path(KASHI_TEST_DATA) / "stablehlo/artifacts";
@@ -68,7 +68,7 @@ TEST(BytecodeReader, ReadsEveryArtifact) {
   }
 }
 
-// Writers for old versions fold what the next test shows; all else comes back.
+// Writers for old versions fold the cases of the next test; all other cases come back.
 TEST(BytecodeReader, OldVersionsGiveTheNewest) {
   const std::map<std::string, std::string> artifacts = ArtifactsForReading();
   int compared = 0;
@@ -113,7 +113,7 @@ TEST(BytecodeReader, TruncationIsAnError) {
   }
 }
 
-// Changed bytes give an error that says where, or another program that can be written out.
+// Changed bytes give an error with a place, or another program that can be written out.
 TEST(BytecodeReader, ChangedBytesGiveAnErrorOrAProgram) {
   std::mt19937 random(1);
   int read = 0;

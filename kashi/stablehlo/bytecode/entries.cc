@@ -91,7 +91,7 @@ const Entries::Slot* Entries::Decode(size_t entry) {
   return error_->is_set() ? nullptr : &slots_[entry];
 }
 
-// Decodes the entry, or puts what it refers to on the stack.
+// Decodes the entry, or puts the entries to which it refers on the stack.
 void Entries::DecodeOnce(size_t entry) {
   Slot& slot = slots_[entry];
   slot.state = State::kBegun;

@@ -1,11 +1,11 @@
 // Attributes, types and locations of a file, decoded when they are first asked for (docs/spec/vhlo.md 1.4, 2, 3, 5.2).
 //
-// An entry refers to other entries by number, forward too. Decoding follows these references with a stack of its own:
-// an entry whose references are not decoded yet puts them on the stack and is decoded again after them. So each entry
-// is looked at twice at most, nothing recurses, and a cycle is seen.
+// An entry refers to other entries by number, also to later ones. Decoding follows these references with its own stack:
+// an entry with references that are not decoded yet pushes them on the stack and is decoded again after them. So each
+// entry is decoded at most twice, nothing recurses, and cycles are detected.
 //
-// Results are shared: two users of a number get the same pointer. An array that holds an array twice, which holds
-// another one twice, … is small in the file and large when written out: see kMostNodes.
+// Results are shared: two users of a number get the same pointer. An array that holds the same array twice, which holds
+// another one twice, and so on, is small in the file and large when written out: see kMostNodes.
 #ifndef KASHI_STABLEHLO_BYTECODE_ENTRIES_H_
 #define KASHI_STABLEHLO_BYTECODE_ENTRIES_H_
 
@@ -23,8 +23,8 @@
 
 namespace kashi::stablehlo {
 
-// Attributes and types that are nested deeper, or have more parts when written out, are an error: code that walks them
-// need not count. Locations beyond these limits are read as unknown: nothing but messages depends on them.
+// Attributes and types that are nested deeper, or have more parts when written out, are an error, so that code need not
+// count when it walks them. Locations beyond these limits are read as unknown, because only messages depend on them.
 inline constexpr uint32_t kDeepestEntry = 64;
 inline constexpr uint32_t kMostNodes = 1 << 22;
 inline constexpr uint32_t kDeepestLocation = 1000;
@@ -37,8 +37,8 @@ class Entries {
   // Borrows everything.
   Entries(const BytecodeFile& file, Program* program, DefaultAttributes* defaults, ReadError* error);
 
-  // By number, as the file's operations refer to them. `offset`: of the reference, for errors. nullptr with the error
-  // set if there is no such entry, or it is of another kind, or wrong. Cost: once, linear in the entry's size.
+  // Finds an entry by the number that the file's operations use. `offset`: of the reference, for errors. nullptr with
+  // the error set if there is no such entry, or it is of another kind or invalid. Cost: once, linear in its size.
   const Attribute* GetAttribute(uint64_t number, size_t offset);
   const Type* GetType(uint64_t number, size_t offset);
   // nullptr also for unknown locations.

@@ -24,7 +24,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// What stands in for a reference that is not decoded yet.
+// Stand-ins for references that are not decoded yet.
 constexpr Attribute kMissingAttribute = {};
 constexpr Type kMissingType = {};
 constexpr Location kMissingLocation = {};
@@ -36,7 +36,7 @@ struct WidthRow {
 };
 constexpr WidthRow kWidths[] = {{"tf32", 19}, {"f6E2M3FN", 6}, {"f6E3M2FN", 6}, {"f80", 80}, {"f128", 128}, {"i3", 3}};
 
-// 0: values of the type have no bits of their own.
+// 0: values of the type have no bits.
 int WidthOf(const Type& type) {
   if (type.kind == Type::Kind::kIndex) return 64;
   if (type.kind == Type::Kind::kElement && primitive_util::IsArrayType(type.element)) {
@@ -252,7 +252,7 @@ const Type* EntryDecoder::ReadComplexType() {
   return NewNamedType(program().CopyText(absl::StrCat("complex<", TypeText(*part), ">")));
 }
 
-// A byte an element of packed bits (vhlo.md 3.3): FF all true, 00 all false if there are more than 8.
+// Unpacks pred bits to one byte per element (vhlo.md 3.3): FF all true, 00 all false if there are more than 8.
 absl::string_view EntryDecoder::UnpackPred(absl::string_view blob, int64_t count, bool* is_splat) {
   const auto size = static_cast<size_t>(count);
   if (blob.size() == size && !(size == 1 && blob[0] == '\xFF')) return blob;
@@ -266,7 +266,7 @@ absl::string_view EntryDecoder::UnpackPred(absl::string_view blob, int64_t count
   return absl::string_view(elements.data(), size);
 }
 
-// Integers of 2 or 4 bits with the upper bits that their sign gives, of unsigned ones and of floats zeros.
+// Integers of 2 or 4 bits, extended by their sign; unsigned integers and floats are extended by zeros.
 absl::string_view EntryDecoder::ExtendNarrow(absl::string_view blob, PrimitiveType element) {
   const int width = primitive_util::BitWidth(element);
   const bool is_signed = primitive_util::IsSignedIntegralType(element);

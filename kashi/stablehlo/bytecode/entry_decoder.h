@@ -1,4 +1,4 @@
-// What the codes of one entry are made with: the entry's bytes, references to other entries, new types and attributes.
+// Decoders of one entry use this: the entry's bytes, references to other entries, new types and attributes.
 // For the files *_entries.cc; entries.h explains how they are called.
 #ifndef KASHI_STABLEHLO_BYTECODE_ENTRY_DECODER_H_
 #define KASHI_STABLEHLO_BYTECODE_ENTRY_DECODER_H_
@@ -19,9 +19,9 @@
 
 namespace kashi::stablehlo {
 
-// One attempt at one entry. Where a reference is not decoded yet, a stand-in takes its place and is_missing() becomes
-// true: the result is then thrown away, and made again later. Code that looks into what a reference gave it asks
-// is_usable() first.
+// One attempt to decode one entry. If a reference is not decoded yet, a stand-in takes its place, and is_missing() is
+// true: the result is then dropped, and the entry is decoded again later. Before code looks into the result of a
+// reference, it calls is_usable().
 class EntryDecoder {
  public:
   EntryDecoder(Entries* entries, size_t entry);
@@ -33,7 +33,7 @@ class EntryDecoder {
 
   // References; never nullptr.
   const Attribute* AttributeReference();
-  // The same of a number that is read already, at `offset`.
+  // The attribute with a number that was read already, at `offset`.
   const Attribute* AttributeOfNumber(uint64_t number, size_t offset);
   const Type* TypeReference();
   const Location* LocationReference();
@@ -42,19 +42,19 @@ class EntryDecoder {
   // An index of the file's strings.
   absl::string_view Text();
 
-  // Lists: a count, then so many references or numbers.
+  // Lists: a count, then that number of references or numbers.
   absl::Span<const Attribute* const> AttributeList();
   absl::Span<const Type* const> TypeList();
   absl::Span<const Location* const> LocationList();
   absl::Span<const int64_t> NumberList();
   absl::Span<const NamedAttribute> NamedAttributeList();
 
-  // The bits of an integer or float of so many bits; zero-extended, `width` <= 64.
+  // The bits of an integer or float of this width; zero-extended, `width` <= 64.
   uint64_t Bits(int width);
-  // Bits of more than 64: skipped.
+  // Skips a number of more than 64 bits.
   void SkipWideBits();
-  // Whether the number's bytes were skipped, because its width is not known yet, or because it has more than 64 bits:
-  // the attribute is then of kind kOther and called `wide`.
+  // Whether the number's bytes were skipped, because its width is not known yet or is more than 64 bits. In the latter
+  // case the attribute is of kind kOther and has the text `wide`.
   bool SkipsNumber(const Type* type, absl::string_view wide, Attribute* attribute);
 
   // New things in the program.
@@ -81,7 +81,7 @@ class EntryDecoder {
     location->kind = kind;
     return location;
   }
-  // A list of one.
+  // A list with one element.
   absl::Span<const Type* const> One(const Type* type) { return program().CopyArray<const Type*>({type}); }
   Attribute* NewText(Attribute::Kind kind, absl::string_view text) {
     Attribute* attribute = NewAttribute(kind);
@@ -92,16 +92,16 @@ class EntryDecoder {
   Attribute* NewInteger(int64_t value);
   // A tensor of i64 of rank 1.
   Attribute* NewIntegers(absl::Span<const int64_t> values);
-  // The same symbol or string as a symbol.
+  // The symbol, or the string as a symbol.
   const Attribute* AsSymbol(const Attribute* attribute);
 
-  // A tensor type of an element, from its list of sizes: kTensor, kBuffer.
+  // A tensor type (kTensor, kBuffer) with this element type, from its list of sizes.
   Type* NewShaped(Type::Kind kind, absl::Span<const int64_t> dimensions, const Type* element);
-  // Bounds of a tensor, from the attribute that its type carries.
+  // Sets the bounds of a tensor, from the attribute of its type.
   void SetBounds(Type* tensor, const Attribute* encoding);
-  // dense<…> of the blob, which is checked against the type.
+  // dense<…> with the elements in the blob, which is checked against the type.
   Attribute* NewTensor(const Type* type, absl::string_view blob);
-  // The same where the bits of a pred are not packed.
+  // As NewTensor, but the bits of a pred are not packed.
   Attribute* NewUnpackedTensor(const Type* type, absl::string_view blob);
   // Function and complex types, which builtin and vhlo spell alike.
   const Type* ReadFunctionType();
@@ -126,12 +126,12 @@ class EntryDecoder {
   uint32_t depth_ = 1;
 };
 
-// Decode the entry whose code is next. nullptr with the error set: no such code.
+// Decode the entry whose code is next. nullptr, with the error set, if there is no such code.
 const Attribute* DecodeVhloAttribute(EntryDecoder* decoder);
 const Type* DecodeVhloType(EntryDecoder* decoder);
 const Attribute* DecodeSdyAttribute(EntryDecoder* decoder);
 const Type* DecodeBuiltinType(EntryDecoder* decoder);
-// A location or an attribute, of which the other is nullptr. An unknown location is one of kUnknown.
+// A location or an attribute; the other one is nullptr. An unknown location has the kind kUnknown.
 struct BuiltinAttribute {
   const Attribute* attribute = nullptr;
   const Location* location = nullptr;

@@ -31,7 +31,7 @@ std::optional<uint64_t> FollowOffset(absl::string_view bytes, uint64_t offset) {
   return offset + *distance;
 }
 
-// Where the root table stores its field; nullopt if there is no such table or it lacks the field.
+// The place where the root table stores its field; nullopt if there is no such table or it lacks the field.
 std::optional<uint64_t> FindRootField(absl::string_view bytes, uint64_t field) {
   const std::optional<uint64_t> table = FollowOffset(bytes, 0);
   if (!table.has_value()) return std::nullopt;

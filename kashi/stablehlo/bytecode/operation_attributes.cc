@@ -44,7 +44,7 @@ const Attribute* MakeSymbols(const Attribute* attribute, Program* program) {
   return symbols;
 }
 
-// Many operations may share a dictionary. All copies together have so many attributes for each byte of the file.
+// Many operations may share a dictionary. This limits the attributes of all copies, for each byte of the file.
 constexpr size_t kMostCopiesPerByte = 16;
 
 // Whether an operation of this version has the attribute.
@@ -52,7 +52,7 @@ bool IsIn(const AttributeRow& row, int8_t version) { return row.since <= version
 
 }  // namespace
 
-// VHLO has symbols as strings.
+// VHLO has strings in place of symbols.
 const Attribute* OperationReader::NormalForm(const Attribute* attribute, const AttributeRow& row,
                                              const OperationRow& operation, size_t begin) {
   if (row.form == AttributeForm::kSymbol) attribute = ToSymbol(attribute, program_);
@@ -72,7 +72,7 @@ bool OperationReader::IsProperty(const Name& name, absl::string_view attribute) 
                      [&](const AttributeRow& row) { return row.name == attribute && IsIn(row, name.version); });
 }
 
-// Into scratch_: what the properties hold, or the dictionary of the operation that has none. The values of properties
+// Into scratch_: the contents of the properties, or the dictionary of an operation without any. Values of properties
 // are in the order of the names; the absent ones of builtin and sdy are flagged.
 void OperationReader::ReadProperties(const Header& header, const Name& name, const Operation& operation,
                                      Properties* properties) {

@@ -40,7 +40,7 @@ bool SplitVersion(absl::string_view name, absl::string_view* base, int* version)
   return absl::SimpleAtoi(name.substr(mark + 2), version) && *version > 0 && *version < 100;
 }
 
-// The operations of VHLO are StableHLO's, but for two of func. A return becomes func.return where it ends a function.
+// VHLO's operations are those of StableHLO, except for two of func. A return becomes func.return if it ends a function.
 const OperationRow* FindVhloOperation(absl::string_view base) {
   const OperationRow* row = FindOperation(absl::StrCat("stablehlo.", base));
   if (row != nullptr || (base != "func" && base != "call")) return row;
@@ -105,7 +105,7 @@ void OperationReader::BeginRegion(Frame* frame) {
   if (blocks == 0) return;
   const size_t begin = bytes_.offset();
   const uint64_t values = bytes_.Varint();
-  // Each value that the regions around still promise takes a byte, too.
+  // Each value that the enclosing regions still announce takes at least a byte, too.
   const size_t left = file_.operations.end - begin;
   if (values > left || values + undefined_values_ > left) {
     return bytes_.Fail(begin,

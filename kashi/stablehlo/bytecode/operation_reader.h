@@ -1,4 +1,4 @@
-// The section of operations (docs/spec/vhlo.md 1.7, 3.4), with operations of old versions brought to the newest (4).
+// The section of operations (docs/spec/vhlo.md 1.7, 3.4). Upgrades operations of old versions to the newest (4).
 #ifndef KASHI_STABLEHLO_BYTECODE_OPERATION_READER_H_
 #define KASHI_STABLEHLO_BYTECODE_OPERATION_READER_H_
 
@@ -18,7 +18,7 @@
 
 namespace kashi::stablehlo {
 
-// Regions within regions; more is an error, so that code that walks a program may recurse.
+// The most regions within each other; more is an error, so that code that walks a program may recurse.
 inline constexpr size_t kDeepestRegion = 64;
 
 class OperationReader {
@@ -30,13 +30,13 @@ class OperationReader {
   void Read();
 
  private:
-  // An operation's name, looked up when it is first used.
+  // The name of an operation, which is looked up at its first use.
   struct Name {
     const OperationRow* row = nullptr;
     int8_t version = 1;
     bool is_vhlo = false;
   };
-  // An entry of the section of properties as attributes of the operation that it was last used by.
+  // An entry of the section of properties, as attributes of the operation that used it last.
   struct Properties {
     size_t name = 0;
     bool is_read = false;

@@ -1,5 +1,5 @@
-// The records among attributes: of vhlo (docs/spec/vhlo.md 3.2) and of sdy (5.2). A record is a row of fields in the
-// order of the file; program/operation_table.h lists what readers of a Program see.
+// The records among the attributes of vhlo (docs/spec/vhlo.md 3.2) and of sdy (5.2). A record is a row of fields in the
+// order of the file; program/operation_table.h lists the fields that readers of a Program see.
 #ifndef KASHI_STABLEHLO_BYTECODE_RECORD_ENTRIES_H_
 #define KASHI_STABLEHLO_BYTECODE_RECORD_ENTRIES_H_
 
@@ -10,7 +10,7 @@
 
 namespace kashi::stablehlo {
 
-// Those of sdy by their codes there, then those of vhlo.
+// The records of sdy in the order of their codes, then those of vhlo.
 enum class RecordId : uint8_t {
   kSdyManualAxes,
   kSdyMeshAxis,
@@ -40,7 +40,7 @@ enum class RecordId : uint8_t {
   kMesh,
 };
 
-// The entry's bytes behind its code.
+// Decodes the entry's bytes behind its code.
 const Attribute* DecodeRecord(RecordId record, EntryDecoder* decoder);
 
 }  // namespace kashi::stablehlo

@@ -10,7 +10,7 @@
 
 namespace kashi::stablehlo {
 
-// Keys of dictionaries in alphabetical order. UNIMPLEMENTED for records of dialects and for nesting deeper than 64.
+// Dictionaries have their keys in alphabetical order. UNIMPLEMENTED for records of dialects and nesting deeper than 64.
 absl::StatusOr<std::string> ConfigurationText(const Attribute& attribute);
 
 }  // namespace kashi::stablehlo

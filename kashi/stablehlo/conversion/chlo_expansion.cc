@@ -69,7 +69,7 @@ absl::StatusOr<HloInstruction*> ExpandFormula(const ChloRow& row, ChloCall& call
 
 // ---- Operations that HLO has ---------------------------------------------------------------------------------------
 
-// Sizes that the result's type does not say are those of the operand.
+// Sizes that the result's type does not give are those of the operand.
 void TakeSizesOfOperand(ChloCall& call) {
   const Shape& operand = call.operands[0]->shape();
   if (!call.result.IsArray() || !call.result.is_unbounded_dynamic() || !operand.IsArray()) return;
@@ -109,7 +109,7 @@ absl::StatusOr<HloInstruction*> ExpandConstantLike(const ChloRow&, ChloCall& cal
 
 // ---- Operations that broadcast their operands ----------------------------------------------------------------------
 
-// The dimensions of the result that the dimensions of an operand are: the last ones, or what the attribute says of the
+// The dimensions of the result to which an operand's dimensions map: the last ones, or those in the attribute for the
 // operand of the smaller rank.
 absl::StatusOr<std::vector<int64_t>> BroadcastDimensions(const ChloCall& call, int64_t rank) {
   const int64_t result_rank = call.result.dimensions_size();
@@ -156,7 +156,7 @@ absl::StatusOr<HloInstruction*> BroadcastOperand(ChloCall& call, HloInstruction*
   return call.add(HloInstruction::CreateBroadcast(ShapeUtil::MakeShape(type, call.result.dimensions()), operand, kept));
 }
 
-// Sizes that the result's type does not say: those of the operands' dimensions there, where 1 gives way to any other.
+// Sizes that the result's type does not give are those of the operands' dimensions there; a size of 1 yields to others.
 absl::Status TakeBroadcastSizes(ChloCall& call) {
   std::vector<int64_t> sizes(call.result.dimensions().begin(), call.result.dimensions().end());
   for (int64_t& size : sizes) size = size == Shape::kUnboundedSize ? 1 : size;

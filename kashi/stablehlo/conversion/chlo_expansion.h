@@ -1,5 +1,5 @@
 // CHLO operations as HLO instructions, as XLA converts them: chlo.erf, chlo.tan, chlo.mulhi and chlo.top_k
-// have an opcode; the other functions become their formulas (chlo_functions.h); chlo.broadcast_add and its like become
+// have an opcode; other functions become their formulas (chlo_functions.h); chlo.broadcast_add and similar ones become
 // broadcasts and the operation.
 #ifndef KASHI_STABLEHLO_CONVERSION_CHLO_EXPANSION_H_
 #define KASHI_STABLEHLO_CONVERSION_CHLO_EXPANSION_H_
@@ -17,9 +17,9 @@ namespace kashi::stablehlo {
 // Whether ExpandChlo knows the operation: "chlo.erf".
 bool IsChloOperation(absl::string_view name);
 
-// Adds the instructions of the operation to the computation behind `add`, and returns the last one, whose shape is
-// `result_shape` (of chlo.top_k a tuple of both results). `operands` are the operation's, already converted. Errors
-// name the operation, not its place. Cost: up to 500 instructions (chlo.polygamma).
+// Adds the instructions of the operation to the computation by `add`, and returns the last one, whose shape is
+// `result_shape` (for chlo.top_k a tuple of both results). `operands` are the converted operands. Errors
+// name the operation, but not its place. Cost: up to 500 instructions (chlo.polygamma).
 absl::StatusOr<HloInstruction*> ExpandChlo(const Operation& operation, absl::Span<HloInstruction* const> operands,
                                            const Shape& result_shape, InstructionAdder add);
 

@@ -1,8 +1,8 @@
 // The special functions of CHLO as formulas. The formulas and their coefficients are those of StableHLO's pass
 // chlo-legalize-to-stablehlo (release of jaxlib 0.10.2), so that values agree with XLA's.
 //
-// Operands are floating-point or complex terms of one type, as the name of the operation allows; ExpandChlo
-// (chlo_expansion.h) checks that, and computes narrow types in f32 where the table there says so.
+// Operands are floating-point or complex terms of one type, as the operation allows; ExpandChlo
+// (chlo_expansion.h) checks that, and computes narrow types in f32 where its table says so.
 #ifndef KASHI_STABLEHLO_CONVERSION_CHLO_FUNCTIONS_H_
 #define KASHI_STABLEHLO_CONVERSION_CHLO_FUNCTIONS_H_
 

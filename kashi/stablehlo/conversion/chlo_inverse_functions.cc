@@ -26,7 +26,7 @@ Term Hypotenuse(Term a, Term b) {
   const Term ratio = smaller / larger;
   const Term square = ratio * ratio;
   const Term root = Sqrt(1 + square);
-  // Where 1 + square rounds to 1, the first terms of the series keep what is left of square.
+  // If 1 + square rounds to 1, the first terms of the series keep the effect of square.
   const Term value = Select(Equal(root, 1) & (square > 0), larger + (larger * square) / 2, larger * root);
   return Select(Equal(larger, smaller), 1.4142135623730951 * larger, value);
 }

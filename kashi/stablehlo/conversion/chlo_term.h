@@ -3,8 +3,8 @@
 //   Term x = scope.Of(operand);
 //   Term y = Select(Abs(x) < 1, x * x, Log(x) + 0.5);      // abs, compare, multiply, log, add, select; and constants
 //
-// All terms of one scope have the same dimensions. A number in a formula becomes a scalar constant, in the type of the
-// term beside it, and a broadcast of it; equal numbers share one. Nothing is folded.
+// All terms of one scope have the same dimensions. A number in a formula becomes a scalar constant, of the type of the
+// other operand, and its broadcast; equal numbers share one constant. Nothing is folded.
 #ifndef KASHI_STABLEHLO_CONVERSION_CHLO_TERM_H_
 #define KASHI_STABLEHLO_CONVERSION_CHLO_TERM_H_
 
@@ -21,12 +21,12 @@
 
 namespace kashi::stablehlo {
 
-// Gives an instruction to the computation that is being made, which owns it from then on.
+// Adds an instruction to the computation under construction, which then owns it.
 using InstructionAdder = absl::FunctionRef<HloInstruction*(std::unique_ptr<HloInstruction>)>;
 
 class Term;
 
-// Where the instructions of formulas go. Must outlive its terms.
+// Receives the instructions of formulas. Must outlive its terms.
 class TermScope {
  public:
   // Pre: all terms have the dimensions of `shape`, an array of static sizes.
@@ -35,9 +35,9 @@ class TermScope {
   TermScope& operator=(const TermScope&) = delete;
 
   Term Of(HloInstruction* instruction);
-  // The number in the type: rounded, wrapped, or with imaginary part 0.
+  // The number as this type: rounded, wrapped, or with imaginary part 0.
   Term Constant(PrimitiveType type, double number);
-  // The bits of `number` as an unsigned or signed integer type of up to 64 bits.
+  // The bits of `number` as a signed or unsigned integer type of up to 64 bits.
   Term Integer(PrimitiveType type, uint64_t number);
   // The value of the scalar constant at each element.
   Term Broadcast(Literal scalar);
@@ -47,7 +47,7 @@ class TermScope {
  private:
   const Shape& shape_;
   InstructionAdder add_;
-  // By type, and the bits of the number.
+  // By type and the bits of the number.
   absl::flat_hash_map<std::pair<int, uint64_t>, HloInstruction*> constants_;
 };
 
@@ -58,7 +58,7 @@ class Term {
   HloInstruction* instruction() const { return instruction_; }
   TermScope& scope() const { return *scope_; }
   PrimitiveType type() const { return instruction_->shape().element_type(); }
-  // The number in the type of this term.
+  // The number as the type of this term.
   Term Same(double number) const { return scope_->Constant(type(), number); }
 
   friend Term operator+(Term x, Term y) { return Binary(HloOpcode::kAdd, x, y); }
@@ -75,7 +75,7 @@ class Term {
   friend Term operator/(double x, Term y) { return y.Same(x) / y; }
   friend Term operator-(Term x) { return Unary(HloOpcode::kNegate, x); }
 
-  // Of predicates, and bitwise of integers.
+  // Logical for predicates, bitwise for integers.
   friend Term operator&(Term x, Term y) { return Binary(HloOpcode::kAnd, x, y); }
   friend Term operator|(Term x, Term y) { return Binary(HloOpcode::kOr, x, y); }
   friend Term operator!(Term x) { return Unary(HloOpcode::kNot, x); }

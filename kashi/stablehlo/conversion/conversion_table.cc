@@ -1,4 +1,4 @@
-// Which operation is converted how: one row for each.
+// The table from operations to conversion functions, with one row for each operation.
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "kashi/stablehlo/conversion/chlo_expansion.h"

@@ -59,8 +59,8 @@ absl::Status ConvertExpect(OperationConverter& c) {
   return c.Finish(std::move(call));
 }
 
-// A call of all functions, those of `infeed` at the end, and the sizes of the grid. interpreter.probe is its operand:
-// it writes a file for who asks.
+// A call of all functions, those of `infeed` at the end, and the sizes of the grid. interpreter.probe is replaced by
+// its operand: it only writes a file for debugging.
 absl::Status ConvertRunParallel(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* programs, c.Find("programs"));
   std::vector<HloComputation*> computations;
@@ -90,7 +90,7 @@ absl::Status ConvertRunParallel(OperationConverter& c) {
   return c.Finish(std::move(call));
 }
 
-// It prints for people who debug.
+// The operation only prints for debugging.
 absl::Status ConvertPrint(OperationConverter& c) { return c.SetResults({}); }
 
 }  // namespace kashi::stablehlo

@@ -22,8 +22,8 @@ absl::Status CheckCounts(const OperationConverter& c, size_t operands) {
   return InvalidArgument("must have %d operands and one result", operands);
 }
 
-// `operation`: c.operation(), or what it stands for. Formulas add instructions without looking at errors, so the first
-// one is kept until all are there.
+// `operation`: c.operation(), or the operation for which it stands. Formulas add instructions without checking errors,
+// so the first error is kept until all instructions are there.
 absl::Status ConvertAs(const Operation& operation, OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultsShape());
   absl::Status error;
@@ -90,7 +90,7 @@ absl::Status ConvertChloDynamicReshape(OperationConverter& c) {
   return ConvertDynamicReshape(c);
 }
 
-// Inputs, then initial values of the carries. An initial value is what the body takes; of an input it takes slices.
+// Inputs, then initial values of the carries. The body takes a carry with its initial shape, and slices of the inputs.
 absl::Status ConvertScan(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* attribute, c.Find("dimension"));
   KASHI_ASSIGN_OR_RETURN(const int64_t dimension, ReadInt64(*attribute));

@@ -85,13 +85,13 @@ absl::StatusOr<CollectiveDeviceList> GroupsOf(OperationConverter& c) {
   return CollectiveDeviceList(std::move(list));
 }
 
-// 0 stands for none.
+// 0 means no channel.
 absl::StatusOr<std::optional<int64_t>> ChannelOf(const OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const int64_t channel, c.Int("channel_id"));
   return channel > 0 ? std::optional<int64_t>(channel) : std::nullopt;
 }
 
-// What most collectives have in common.
+// The common data of most collectives.
 struct Common {
   Shape shape;  // of the result, a tuple where there are several
   CollectiveDeviceList groups;
@@ -111,7 +111,7 @@ absl::StatusOr<Common> CommonOf(OperationConverter& c) {
   return common;
 }
 
-// One reducer combines each operand.
+// A single reducer combines all operands.
 absl::StatusOr<Instructions> PromoteOperands(OperationConverter& c, const HloComputation& reducer) {
   Instructions promoted;
   for (HloInstruction* operand : c.operands()) {

@@ -92,7 +92,7 @@ absl::StatusOr<PrecisionConfig> PrecisionOf(const Attribute& precisions) {
   return config;
 }
 
-// The last dimension of lhs with the first of rhs.
+// Contracts the last dimension of lhs with the first of rhs.
 absl::Status ConvertDot(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShape());
   KASHI_ASSIGN_OR_RETURN(const Attribute* precisions, c.Find("precision_config"));

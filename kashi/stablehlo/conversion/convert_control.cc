@@ -18,7 +18,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// The values from around the regions that they use, in the order of first use, without constants: those are copied.
+// The outer values that the regions use, in the order of first use, without constants, which are copied.
 std::vector<const Value*> CapturesOf(absl::Span<const Region> regions) {
   absl::flat_hash_set<const Value*> defined;
   std::vector<const Value*> used;
@@ -61,7 +61,7 @@ absl::StatusOr<const Block*> BlockOf(const OperationConverter& c, size_t region)
   return &source.blocks[0];
 }
 
-// What a loop or a branch takes: the bare value if there is one, otherwise a tuple.
+// The operand of a loop or a branch: the bare value if there is only one, otherwise a tuple.
 absl::StatusOr<HloInstruction*> Pack(OperationConverter& c, const Instructions& values) {
   if (values.size() == 1) return values[0];
   return c.AddTuple(values);
@@ -94,7 +94,7 @@ HloInstruction* PackInScope(Scope* scope, const Instructions& values) {
   return scope->computation->AddInstruction(HloInstruction::CreateTuple(values));
 }
 
-// What a loop carries: the operands, and then the captured values, which the body returns unchanged.
+// The state of a loop: the operands, and then the captured values, which the body returns unchanged.
 struct LoopState {
   std::vector<const Value*> captures;
   Shape shape;

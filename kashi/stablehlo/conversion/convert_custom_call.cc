@@ -56,7 +56,7 @@ absl::Status SetLayout(const std::vector<int64_t>& minor_to_major, Shape* shape)
   return absl::OkStatus();
 }
 
-// The operands of a call in HLO, and the number that each has in StableHLO: operands that say sizes are dropped.
+// The operands of a call in HLO, and their numbers in StableHLO: operands that give sizes are dropped.
 struct CallOperands {
   Instructions values;
   std::vector<int64_t> numbers;
@@ -218,7 +218,7 @@ absl::Status ConvertPlainCustomCall(OperationConverter& c) {
                                              config.version)
           : HloInstruction::CreateCustomCall(shape, operands.values, absl::MakeConstSpan(computations), target,
                                              std::move(config.text), config.version);
-  // The calls of `check` would do nothing if they could be removed.
+  // The calls of `check` would have no effect if they could be removed.
   const bool is_expectation = absl::StartsWith(target, "check.expect_");
   if (is_expectation) KASHI_RETURN_IF_ERROR(SetExpectationLimits(c, call.get()));
   if (has_side_effect || is_expectation) call->mutable_fields()->Set<HloField::custom_call_has_side_effect>(true);

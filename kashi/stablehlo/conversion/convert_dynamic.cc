@@ -1,5 +1,5 @@
-// Operations whose operands say sizes (docs/spec/vhlo.md 6.9). HLO needs them as numbers: the operands must depend on
-// constants and sizes only, or the result's type must say the sizes.
+// Operations with operands that give sizes (docs/spec/vhlo.md 6.9). HLO needs the sizes as numbers: the operands must
+// depend on constants and sizes only, or the result's type must give the sizes.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,8 +52,8 @@ absl::Status ConvertDynamicPad(OperationConverter& c) {
 
 namespace {
 
-// The sizes of a slice whose indices are computed at run time: the type says them, or what is added to the start
-// indices to make the limits.
+// The sizes of a slice whose indices are computed at run time: those of the type, or the values that are added to the
+// start indices to make the limits.
 absl::StatusOr<std::vector<int64_t>> SliceSizes(const OperationConverter& c, const Shape& shape) {
   if (!shape.is_dynamic()) return std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end());
   const HloInstruction& limits = *c.operand(2);

@@ -20,7 +20,7 @@ absl::Status CheckCallCounts(const OperationConverter& c, size_t operands, size_
   return InvalidArgument("must have %d operands and %d results", operands, results);
 }
 
-// A condition on shapes that must hold, and the values that the message tells. One that is not known stays a call.
+// A condition on shapes that must hold, and values for the message. A condition that is not known stays a call.
 absl::Status ConvertShapeAssertion(OperationConverter& c) {
   if (c.operands().empty() || !c.operation().results.empty()) return CheckCallCounts(c, 1, 0);
   const Literal* condition = c.module().known().Find(c.operand(0));
@@ -39,7 +39,7 @@ absl::Status ConvertShapeAssertion(OperationConverter& c) {
   return InvalidArgument("%s", message);
 }
 
-// The operand; the other operands say its sizes.
+// The result is the first operand; the other operands give its sizes.
 absl::Status ConvertOperandWrapper(OperationConverter& c) {
   if (c.operands().empty()) return CheckCallCounts(c, 2, 1);
   return c.SetResults({c.operand(0)});

@@ -1,4 +1,4 @@
-// The conversion functions, one for each kind of operation; conversion_table.cc says which operation has which.
+// The conversion functions, one for each kind of operation; conversion_table.cc maps operations to functions.
 #ifndef KASHI_STABLEHLO_CONVERSION_CONVERT_FUNCTIONS_H_
 #define KASHI_STABLEHLO_CONVERSION_CONVERT_FUNCTIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace kashi::stablehlo {
 
-// Operations that have an opcode of the same meaning and only result_accuracy as attribute.
+// Converts an operation that has an opcode with the same meaning and no attribute but result_accuracy.
 absl::Status ConvertPlain(OperationConverter& c, HloOpcode opcode);
 
 // convert_elementwise.cc
@@ -19,7 +19,7 @@ absl::Status ConvertCbrt(OperationConverter& c);
 absl::Status ConvertCompare(OperationConverter& c);
 absl::Status ConvertReducePrecision(OperationConverter& c);
 absl::Status ConvertConstant(OperationConverter& c);
-// Adds the value of a tensor attribute. An error if its element type is another one.
+// Adds the value of a tensor attribute. An error if it has another element type.
 absl::StatusOr<HloInstruction*> AddConstant(OperationConverter& c, const Attribute& value, const Shape& shape);
 absl::Status ConvertIota(OperationConverter& c);
 // An iota of this shape.
@@ -30,7 +30,7 @@ absl::Status ConvertBitcastConvert(OperationConverter& c);
 // convert_shape_ops.cc
 absl::Status ConvertBroadcast(OperationConverter& c);
 absl::Status ConvertBroadcastInDim(OperationConverter& c);
-// The same with this shape. HLO's broadcast does not stretch dimensions of size 1: they are dropped first.
+// Broadcasts to this shape. HLO's broadcast does not stretch dimensions of size 1: they are dropped first.
 absl::Status BroadcastInDim(OperationConverter& c, const Shape& shape);
 absl::Status ConvertReshape(OperationConverter& c);
 absl::Status ConvertTranspose(OperationConverter& c);
@@ -38,7 +38,7 @@ absl::Status ConvertReverse(OperationConverter& c);
 absl::Status ConvertConcatenate(OperationConverter& c);
 absl::Status ConvertSlice(OperationConverter& c);
 absl::Status ConvertPad(OperationConverter& c);
-// Finishes a pad with these amounts, one of each sort for a dimension. Pre: the lists are equally long.
+// Finishes a pad with these amounts, one of each list for each dimension. Pre: the lists are equally long.
 absl::Status FinishPad(OperationConverter& c, const Shape& shape, absl::Span<const int64_t> low,
                        absl::Span<const int64_t> high, absl::Span<const int64_t> interior);
 absl::Status ConvertDynamicSlice(OperationConverter& c);
@@ -64,12 +64,12 @@ absl::StatusOr<PrecisionConfig> PrecisionOf(const Attribute& precisions);
 
 // convert_check.cc: the dialects of StableHLO's tests
 absl::Status ConvertExpect(OperationConverter& c);
-// The limits of a check, which are attributes of the operation, also where it is a custom call.
+// Sets the limits of a check, which are attributes of the operation, even if it is a custom call.
 absl::Status SetExpectationLimits(const OperationConverter& c, HloInstruction* call);
 absl::Status ConvertRunParallel(OperationConverter& c);
 absl::Status ConvertPrint(OperationConverter& c);
 
-// convert_chlo.cc: the operations that chlo_expansion.h knows, and those that StableHLO has too
+// convert_chlo.cc: the operations of chlo_expansion.h, and those that StableHLO has too
 absl::Status ConvertChlo(OperationConverter& c);
 // Whether a custom call stands for an operation of MHLO that XLA reads back, such as `mhlo.erf`, and its conversion.
 absl::StatusOr<bool> IsMhloCall(const OperationConverter& c);
@@ -81,13 +81,13 @@ absl::Status ConvertScan(OperationConverter& c);
 // convert_reduction.cc
 absl::Status ConvertReduce(OperationConverter& c);
 absl::Status ConvertReduceWindow(OperationConverter& c);
-// What a window is, one number for each dimension.
+// The parts of a window, one number for each dimension.
 struct WindowLists {
   std::vector<int64_t> sizes, strides, base_dilations, window_dilations;
   PairList padding;
 };
 absl::StatusOr<Window> WindowOf(const WindowLists& lists);
-// The reduction of the first `inputs` operands by as many initial values.
+// Reduces the first `inputs` operands, with the next `inputs` operands as initial values.
 absl::Status FinishReduceWindow(OperationConverter& c, size_t inputs, const Window& window, HloComputation* body);
 RandomAlgorithm RandomAlgorithmNamed(absl::string_view name);
 absl::Status ConvertMap(OperationConverter& c);
@@ -111,7 +111,7 @@ absl::Status ConvertGetTupleElement(OperationConverter& c);
 absl::Status ConvertOptimizationBarrier(OperationConverter& c);
 absl::Status ConvertIdentity(OperationConverter& c);
 
-// quantized_values.cc: uniform_quantize and uniform_dequantize without quantized types, an error
+// quantized_values.cc: uniform_quantize and uniform_dequantize without quantized types are an error
 absl::Status ConvertUnquantized(OperationConverter& c);
 
 // convert_collective.cc
@@ -138,13 +138,13 @@ absl::Status ConvertRecv(OperationConverter& c);
 
 // convert_custom_call.cc
 absl::Status ConvertCustomCall(OperationConverter& c);
-// The same of a call that FindDynamicCall and IsMhloCall do not know.
+// Converts a custom call that FindDynamicCall and IsMhloCall do not know.
 absl::Status ConvertPlainCustomCall(OperationConverter& c);
 
-// The attribute of a custom call that lists the operands which say the sizes of its results.
+// The attribute of a custom call that lists the operands which give the sizes of its results.
 inline constexpr absl::string_view kShapeOperands = "indices_of_shape_operands";
 
-// convert_dynamic_calls.cc: the custom calls that stand for dynamic operations; nullptr if the target is another one
+// convert_dynamic_calls.cc: the custom calls that stand for dynamic operations; nullptr for any other target
 ConversionFunction FindDynamicCall(absl::string_view target);
 
 // convert_sharding.cc
@@ -163,11 +163,11 @@ absl::Status ConvertDynamicGather(OperationConverter& c);
 absl::Status ConvertDynamicConv(OperationConverter& c);
 absl::Status ConvertGetDimensionSize(OperationConverter& c);
 absl::Status ConvertSetDimensionSize(OperationConverter& c);
-// The operand in the element type of the reducer's parameter `number`, by convert if that type is wider: reducers may
+// The operand with the element type of the reducer's parameter `number`, by convert if that type is wider: reducers may
 // promote, which HLO's verifier does not allow. XLA's converter leaves both types as they are.
 absl::StatusOr<HloInstruction*> Promote(OperationConverter& c, HloInstruction* operand, const HloComputation& reducer,
                                         int64_t number);
-// Gather with these sizes of slices.
+// Converts to a gather with these slice sizes.
 absl::Status ConvertGatherWithSizes(OperationConverter& c, const std::vector<int64_t>& slice_sizes);
 
 }  // namespace kashi::stablehlo

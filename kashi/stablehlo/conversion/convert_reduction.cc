@@ -181,7 +181,7 @@ absl::Status ConvertSelectAndScatter(OperationConverter& c) {
       HloInstruction::CreateSelectAndScatter(shape, c.operand(0), select, window, c.operand(1), c.operand(2), scatter));
 }
 
-// The third operand says the shape.
+// The third operand gives the shape.
 absl::Status ConvertRng(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, c.ResultShapeOfSizes(2));
   KASHI_ASSIGN_OR_RETURN(const absl::string_view name, c.String("rng_distribution"));

@@ -44,7 +44,7 @@ absl::StatusOr<Instructions> ElementsOrItself(OperationConverter& c, HloInstruct
   return elements;
 }
 
-// The body as a computation whose name tells the evaluator what it is.
+// The body as a computation whose name identifies it to the evaluator.
 absl::StatusOr<HloComputation*> ManualBody(OperationConverter& c) {
   if (c.operation().regions[0].blocks.size() != 1) return InvalidArgument("its region must have one block");
   const Block& block = c.operation().regions[0].blocks[0];
@@ -81,7 +81,7 @@ absl::Status ConvertShardingGroup(OperationConverter& c) {
   return c.Finish(std::move(call));
 }
 
-// Its operations stand for it. The shardings of its operands and results are advice.
+// Its operations replace it. The shardings of its operands and results are only hints.
 absl::Status ConvertNamedComputation(OperationConverter& c) {
   if (c.operation().regions[0].blocks.size() != 1) return c.Invalid("its region must have one block");
   const Block& block = c.operation().regions[0].blocks[0];

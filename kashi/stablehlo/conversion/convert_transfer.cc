@@ -15,7 +15,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// All results but the token at their end.
+// All results except the token at the end.
 absl::StatusOr<std::vector<Shape>> DataShapes(const OperationConverter& c) {
   const size_t count = c.operation().results.size();
   if (count == 0) return InvalidArgument("its last result must be a token");

@@ -1,5 +1,5 @@
-// The parts that conversion functions (convert_*.cc) work with: the module that is being made, the computation that
-// instructions go to, and the operation at hand.
+// The parts that conversion functions (convert_*.cc) use: the module under construction, the computation that
+// receives the instructions, and the operation to convert.
 #ifndef KASHI_STABLEHLO_CONVERSION_CONVERTER_H_
 #define KASHI_STABLEHLO_CONVERSION_CONVERTER_H_
 
@@ -35,10 +35,10 @@ namespace kashi::stablehlo {
 using Instructions = std::vector<HloInstruction*>;
 using PairList = std::vector<std::pair<int64_t, int64_t>>;
 
-// Regions, and calls of functions whose sizes depend on the caller, may nest this deep.
+// The limit on nested regions, and on nested calls of functions whose sizes depend on the caller.
 inline constexpr int kDeepestConvertedRegion = 200;
 
-// A computation on its way, and what its values have become.
+// A computation under construction, and the instructions of its values.
 struct Scope {
   Scope(std::string name, int depth, const Scope* outer)
       : computation(std::make_unique<HloComputation>(name)), depth(depth), outer(outer) {}
@@ -76,39 +76,39 @@ class ModuleConverter {
 
   absl::StatusOr<std::unique_ptr<HloModule>> Convert();
 
-  // An error about an operation: adds the place and the name of the operation, unless it has a place already.
+  // An error about an operation: adds the place and the name of the operation, unless the error has a place already.
   absl::Status ErrorAt(const Operation& operation, const absl::Status& error) const;
-  // What a value has become in the scope. A constant of a region around is copied. An error at `user` otherwise.
+  // The instruction of a value in the scope. A constant of an outer region is copied. An error at `user` otherwise.
   absl::StatusOr<HloInstruction*> Lookup(Scope* scope, const Value& value, const Operation& user);
 
   HloModule* module() { return module_.get(); }
-  // What is known of values before the program runs.
+  // Values that are known before the program runs.
   KnownValues& known() { return known_; }
   // ShapeOfType(type, UnknownSizes::kAllowed), computed once for each type. The pointer is valid until the next call.
   absl::StatusOr<const Shape*> ShapeOf(const Type& type);
-  // The type with the numbers that a quantized type expresses; other types as they are. It lives as long as this.
+  // The expressed type of a quantized type; other types are returned unchanged. It lives as long as this object.
   const Type* ExpressedType(const Type& type);
   LocationConverter& locations() { return locations_; }
-  // Where the operation is in the text; line 0 if the program is no text.
+  // The place of the operation in the text; line 0 if the program is not text.
   HloTextPlace PlaceOf(const Operation& operation) const {
     return places_.has_value() ? places_->At(operation.begin) : HloTextPlace();
   }
 
   // The computation of a function that was converted before its callers; an error if there is no such function.
   absl::StatusOr<HloComputation*> Function(absl::string_view name) const;
-  // The same of a function whose sizes may depend on its arguments: converts it for these, if no call of the same kind
-  // was there before.
+  // The computation of a function whose sizes may depend on its arguments: converts it for these arguments, unless an
+  // earlier call was of the same kind.
   absl::StatusOr<HloComputation*> FunctionFor(const Scope& caller, absl::string_view name,
                                               absl::Span<HloInstruction* const> arguments);
   // The sdy.mesh of that name; nullptr if there is none.
   const Attribute* FindMesh(absl::string_view name) const;
   const internal::SdyMeshes& sdy_meshes() const { return sdy_meshes_; }
 
-  // The operations of the block, into the scope. Returns what its last operation returns.
+  // Converts the operations of the block into the scope. Returns the values that the last operation returns.
   absl::StatusOr<Instructions> ConvertBlock(Scope* scope, const Block& block);
-  // Adds a computation that is complete but for its root.
+  // Adds a computation that is complete except for its root.
   HloComputation* Finish(std::unique_ptr<Scope> scope, HloInstruction* root);
-  // A scope for a region of an operation in `outer`; an error if regions nest too deep.
+  // A scope for a region of an operation in `outer`; an error if regions are nested too deeply.
   absl::StatusOr<std::unique_ptr<Scope>> OpenRegion(const Scope& outer);
 
  private:
@@ -123,11 +123,11 @@ class ModuleConverter {
   absl::Status CheckShardings(const Operation& function) const;
   absl::StatusOr<HloComputation*> ConvertInstance(const Scope& caller, const Operation& function,
                                                   absl::Span<HloInstruction* const> arguments);
-  // The shape of an argument of the entry, from its type and from what the options know of it.
+  // The shape of an argument of the entry, from its type and from the options.
   absl::StatusOr<Shape> EntryArgumentShape(const Type& type, int64_t number, const KnownArgument& known) const;
   absl::StatusOr<KnownArgument> AskForArgument(const Operation& function, int64_t number) const;
   absl::Status SetKnownArgument(const HloInstruction& parameter, int64_t value);
-  // The parameter for an argument, as its type says; AddParameter: of this shape.
+  // Adds the parameter for an argument, with the shape of its type; AddParameter: with this shape.
   absl::Status MakeParameter(Scope* scope, const Operation& function, int64_t number, bool is_entry);
   HloInstruction* AddParameter(Scope* scope, const Operation& function, int64_t number, const Shape& shape);
   absl::StatusOr<HloInstruction*> MakeEntryRoot(Scope* scope, const Operation& function, Instructions results);
@@ -155,8 +155,8 @@ class ModuleConverter {
   int64_t operations_left_ = 0;  // that functions may still have in all instances together
 };
 
-// The operation that a conversion function converts. Operands are converted; the number of operands, results and
-// regions is what the table of operations says.
+// The operation that a conversion function converts. Operands are already converted; the numbers of operands, results
+// and regions agree with the table of operations.
 class OperationConverter {
  public:
   OperationConverter(ModuleConverter* module, Scope* scope, const Operation& operation, Instructions operands)
@@ -168,16 +168,16 @@ class OperationConverter {
 
   const Instructions& operands() const { return operands_; }
   HloInstruction* operand(size_t i) const { return operands_[i]; }
-  // The shape of a result's type. Sizes that the type does not say are unbounded dynamic: Add and Finish put in those
-  // that the operation makes of its operands.
+  // The shape of a result's type. Sizes that the type does not give are unbounded dynamic: Add and Finish put in
+  // the sizes that follow from the operands.
   absl::StatusOr<Shape> ResultShape(size_t i = 0) const;
-  // The same with the sizes that the elements of operand `sizes` are, for a type that does not say them.
+  // The shape whose sizes are the elements of operand `sizes`, for a type that does not give them.
   absl::StatusOr<Shape> ResultShapeOfSizes(size_t sizes, size_t i = 0) const;
-  // The elements of an operand, which must be known before the program runs; `what` they are is for the error.
+  // The elements of an operand, which must be known before the program runs; `what` describes them in the error.
   absl::StatusOr<std::vector<int64_t>> KnownOperand(size_t i, absl::string_view what) const;
   // The elements of an array of integers that is known before the program runs.
   std::optional<std::vector<int64_t>> KnownNumbers(const HloInstruction* instruction) const;
-  // Of all results: the shape of the only one, otherwise a tuple.
+  // The shape of the only result, otherwise a tuple of all results.
   absl::StatusOr<Shape> ResultsShape() const;
 
   // ---- Attributes. Errors name the attribute.
@@ -198,28 +198,28 @@ class OperationConverter {
     return Read<std::vector<bool>>(name, &ReadBoolList);
   }
 
-  // ---- Instructions. All get the metadata of the operation's location. An error if the shape is not what the
-  // operation makes of its operands, or if sizes stay unknown.
+  // ---- Instructions. All get the metadata of the operation's location. An error if the shape does not follow from the
+  // operands, or if sizes stay unknown.
   absl::StatusOr<HloInstruction*> Add(std::unique_ptr<HloInstruction> instruction);
-  // The same in two steps: the check, and adding what passed it.
+  // Add in two steps: the check, and adding an instruction that was checked.
   static absl::Status CheckShape(const HloInstruction& instruction);
   static absl::Status SettleShape(HloInstruction* instruction);
   HloInstruction* AddUnchecked(std::unique_ptr<HloInstruction> instruction);
-  // The instruction that stands for the operation: it also gets sharding and frontend attributes. Its value is the
-  // result; of an operation with none or several results it is a tuple of them.
+  // Adds the instruction for the operation, with sharding and frontend attributes. Its value is the
+  // result; for an operation with no or several results, a tuple of them.
   absl::Status Finish(std::unique_ptr<HloInstruction> instruction);
   absl::Status Finish(absl::StatusOr<std::unique_ptr<HloInstruction>> instruction);
-  // The operation's values are these instructions, which were added.
+  // Makes these instructions, which were added before, the results.
   absl::Status SetResults(absl::Span<HloInstruction* const> results);
-  // The elements of a tuple that was added are the results.
+  // Makes the elements of this tuple, which was added before, the results.
   absl::Status SetResultsToElements(HloInstruction* tuple);
   absl::StatusOr<HloInstruction*> AddTuple(absl::Span<HloInstruction* const> elements);
   absl::StatusOr<HloInstruction*> AddElement(HloInstruction* tuple, int64_t index);
-  // Sharding and frontend attributes of the operation, for an instruction that was added.
+  // Adds sharding and frontend attributes of the operation to an instruction that was added before.
   absl::Status AddAttributesTo(HloInstruction* instruction);
 
-  // A region whose block takes and returns arrays, as a computation with a parameter for each argument. A region that
-  // returns several values returns their tuple.
+  // The computation of a region whose block takes and returns arrays, with a parameter for each argument. If the region
+  // returns several values, the computation returns their tuple.
   absl::StatusOr<HloComputation*> RegionAsComputation(size_t region);
 
   template <typename... Args>
@@ -242,9 +242,9 @@ class OperationConverter {
   Instructions operands_;
 };
 
-// How an operation is converted.
+// Converts an operation.
 using ConversionFunction = absl::Status (*)(OperationConverter& converter);
-// nullptr if there is none for operations of this name.
+// The conversion of operations with this name; nullptr if there is none.
 ConversionFunction FindConversion(absl::string_view operation_name);
 
 }  // namespace kashi::stablehlo

@@ -54,7 +54,7 @@ TEST(DynamicFunctions, AValueMustFitItsType) {
   EXPECT_THAT(ResultOf(text, {Number(200)}), HasSubstr("the value 200 does not fit s8[]"));
 }
 
-// What would end a careless process.
+// Arithmetic that would end a careless process.
 TEST(DynamicFunctions, ArithmeticOfSizesHasTheValuesOfTheRun) {
   EXPECT_THAT(ResultOf(Computed("i32",
                                 "%z = stablehlo.constant dense<0> : tensor<i32>\n"
@@ -136,7 +136,7 @@ constexpr absl::string_view kLoop = R"(
 
 TEST(DynamicFunctions, WhatALoopDoesNotChangeIsKnownInIt) {
   EXPECT_EQ(ResultOf(absl::StrReplaceAll(kLoop, {{"NEXT", "%w"}}), {Sizes({5})}), "f32[5]");
-  // Even equal values, if they are computed: nothing says so.
+  // An error even for equal values, if they are computed: this cannot be proved.
   EXPECT_THAT(ResultOf(absl::StrReplaceAll(kLoop, {{"NEXT", "%v"}}), {Sizes({5})}),
               HasSubstr("`stablehlo.dynamic_iota`: HLO needs the sizes of its result as numbers"));
 }

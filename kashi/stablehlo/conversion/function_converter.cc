@@ -1,4 +1,4 @@
-// Functions and what the module says about the entry: parameters, results, layouts, aliases (docs/spec/vhlo.md 6.2).
+// Functions, and the module's data about the entry: parameters, results, layouts, aliases (docs/spec/vhlo.md 6.2).
 #include <cstdint>
 #include <memory>
 #include <optional>

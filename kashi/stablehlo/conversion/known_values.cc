@@ -117,7 +117,7 @@ KnownValues::Known KnownValues::Compute(const HloInstruction& instruction) {
   HloEvaluator::Substitutions operands;
   for (const HloInstruction* operand : instruction.operands()) operands[operand] = values_.at(operand).get();
   absl::StatusOr<Literal> value = evaluator_.Evaluate(&instruction, {}, false, operands);
-  // What cannot be computed is not known; the run reports the error.
+  // A value that cannot be computed is not known; the run reports the error.
   return value.ok() ? std::make_shared<const Literal>(*std::move(value)) : nullptr;
 }
 

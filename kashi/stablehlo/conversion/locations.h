@@ -47,7 +47,7 @@ class LocationConverter {
   absl::flat_hash_map<const Location*, int32_t> frames_of_;
 };
 
-// What op_name says; "" if the location has no name.
+// The op_name of the location; "" if the location has no name.
 std::string OpNameOf(const Location& location);
 
 }  // namespace kashi::stablehlo

@@ -48,7 +48,7 @@ std::vector<absl::string_view> Callees(const Operation& operation) {
   if (computations != nullptr) {
     for (const Attribute* name : computations->elements) names.push_back(name->text);
   }
-  // Of interpreter.run_parallel.
+  // The functions of interpreter.run_parallel.
   for (const absl::string_view key : {"programs", "infeed"}) {
     const Attribute* lists = operation.Find(key);
     if (lists == nullptr) continue;

@@ -23,7 +23,7 @@ constexpr uint64_t kShardGroupId = 12;
 constexpr uint64_t kShardGroupType = 13;
 constexpr uint64_t kNamedSharding = 14;
 
-// How the value of a field is written: the low three bits of its tag.
+// The encoding of a field's value: the low three bits of its tag.
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 // One field of a message.

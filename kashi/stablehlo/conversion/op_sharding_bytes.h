@@ -1,4 +1,4 @@
-// A serialised OpSharding (kashi/proto/wire.proto) as the attribute `mhlo.sharding` may hold it. This room does without
+// A serialised OpSharding (kashi/proto/wire.proto), which the attribute `mhlo.sharding` may hold. This room has no
 // protobuf, so it reads the few fields itself.
 //
 //   ""              {replicated}: a message without fields
@@ -12,7 +12,7 @@
 
 namespace kashi::stablehlo {
 
-// Metadata and unknown fields are skipped. INVALID_ARGUMENT for bytes that are no such message. UNIMPLEMENTED for a
+// Skips metadata and unknown fields. INVALID_ARGUMENT for bytes that are not such a message. UNIMPLEMENTED for a
 // sharding by the names of a mesh. Cost: linear in the bytes.
 absl::StatusOr<OpSharding> ReadOpShardingBytes(absl::string_view bytes);
 

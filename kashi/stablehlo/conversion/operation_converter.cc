@@ -16,7 +16,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// Broadcast's shape cannot be inferred: it is the result that says what is added.
+// Broadcast's shape cannot be inferred: the result determines the added dimensions.
 absl::Status CheckBroadcast(const HloInstruction& broadcast) {
   const Shape& from = broadcast.operand(0)->shape();
   const Shape& to = broadcast.shape();
@@ -38,7 +38,7 @@ absl::Status CheckBroadcast(const HloInstruction& broadcast) {
   return absl::OkStatus();
 }
 
-// The shape with the element types that the type says.
+// The shape with the element types of `types`.
 Shape WithElementTypes(Shape shape, const Shape& types) {
   ShapeUtil::ForEachMutableLeafShape(&shape, [&types](Shape* leaf, const ShapeIndex& index) {
     if (leaf->IsArray()) leaf->set_element_type(ShapeUtil::GetSubshape(types, index).element_type());
@@ -51,7 +51,7 @@ constexpr char kUnknownSizes[] =
 
 }  // namespace
 
-// Whether the result's type is what the operation makes of its operands. Types of reductions may be wider.
+// Whether the result's type follows from the operands. Types of reductions may be wider.
 absl::Status OperationConverter::CheckShape(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return CheckBroadcast(instruction);
   KASHI_RETURN_IF_ERROR(internal::CheckInstructionIsComplete(instruction));

@@ -16,8 +16,8 @@
 namespace kashi::stablehlo {
 namespace {
 
-// Operations that move elements, pass them on, or leave what is done with them to their regions. They need one
-// quantization for all quantized values, but for the dimension that has the scales.
+// Operations that move elements, forward them, or leave computing to their regions. They need one
+// quantization for all quantized values, except for the dimension that has the scales.
 constexpr absl::string_view kMovers[] = {"builtin.unrealized_conversion_cast",
                                          "func.call",
                                          "stablehlo.all_gather",

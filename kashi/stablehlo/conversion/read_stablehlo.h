@@ -1,4 +1,4 @@
-// A StableHLO program, in whatever form it comes, as an HLO module.
+// Reads a StableHLO program, in any of its forms, as an HLO module.
 #ifndef KASHI_STABLEHLO_CONVERSION_READ_STABLEHLO_H_
 #define KASHI_STABLEHLO_CONVERSION_READ_STABLEHLO_H_
 
@@ -16,19 +16,19 @@
 
 namespace kashi::stablehlo {
 
-// Whether the bytes are a portable artifact, what jax.export wrote with one in it, or begin like StableHLO's text.
-// Any bytes are allowed. Cost: constant, and the comments at the beginning of a text.
+// Whether the bytes are a portable artifact, the output of jax.export with one in it, or begin like StableHLO's text.
+// Accepts any bytes. Cost: constant, plus the comments at the beginning of a text.
 bool IsStableHlo(absl::string_view bytes);
-// Whether they are no text. Pre: IsStableHlo(bytes).
+// Whether the bytes are not text. Pre: IsStableHlo(bytes).
 bool IsBinaryStableHlo(absl::string_view bytes);
 
-// Reads and converts it. Pre: IsStableHlo(bytes). `name` is for messages. Errors are those of ReadBytecode, ReadText
-// and ConvertToHlo; in an artifact their offsets count from the artifact's first byte. The module borrows nothing. Of
-// the options, the source is set here.
+// Reads and converts the bytes. Pre: IsStableHlo(bytes). `name` is for messages. Errors are those of ReadBytecode,
+// ReadText and ConvertToHlo; offsets in an artifact count from its first byte. The module borrows nothing. This
+// function sets the source in the options.
 absl::StatusOr<std::unique_ptr<HloModule>> ReadStableHlo(absl::string_view bytes, absl::string_view name,
                                                          ConversionOptions options = {});
 
-// A program that is read once and converted with several functions as its entry. Borrows what `source` does.
+// A program that is read once and converted with several functions as its entry. Borrows the text of `source`.
 class StableHloFile {
  public:
   // Pre: IsStableHlo(source.text), or the source is a part of such a text (SplitModules).
@@ -40,7 +40,7 @@ class StableHloFile {
   std::vector<std::string> functions() const;
   // HasTests of the program.
   bool has_tests() const;
-  // There is nothing in the module: a part of a text may be a comment.
+  // Whether the module is empty: a part of a text may be only a comment.
   bool is_empty() const;
 
  private:

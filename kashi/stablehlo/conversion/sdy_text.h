@@ -12,7 +12,7 @@
 
 namespace kashi::stablehlo {
 
-// Errors: INVALID_ARGUMENT for an attribute that is no such record (operation_table.h).
+// Errors: INVALID_ARGUMENT for an attribute that is not such a record (operation_table.h).
 absl::StatusOr<std::string> SdyMeshText(const Attribute& mesh);          // <["x"=2], device_ids=[1, 0]>
 absl::StatusOr<std::string> SdyShardingText(const Attribute& sharding);  // <@mesh, [{"x"}, {}]>
 absl::StatusOr<std::string> SdyShardingPerValueText(absl::Span<const Attribute* const> shardings);

@@ -6,7 +6,7 @@
 //
 //   tensor<4x!quant.uniform<i8:f32, 0.5:3>>       s8[4]{0}, the stored integers
 //
-// Errors say what HLO has no form for (unranked types, sizes that are not known); callers add the operation.
+// Errors say which form HLO lacks (unranked types, sizes that are not known); callers add the operation.
 #ifndef KASHI_STABLEHLO_CONVERSION_SHAPES_H_
 #define KASHI_STABLEHLO_CONVERSION_SHAPES_H_
 
@@ -17,13 +17,13 @@
 
 namespace kashi::stablehlo {
 
-// Whether a size may be unknown (`?` without a bound): it is unbounded dynamic then, f32[?,3]. Else it is an error.
+// Whether a size may be unknown (`?` without a bound), and so unbounded dynamic, f32[?,3]. Otherwise it is an error.
 enum class UnknownSizes { kError, kAllowed };
 
 // With the default layout. An `index` becomes s64, as in XLA.
 absl::StatusOr<Shape> ShapeOfType(const Type& type, UnknownSizes unknown = UnknownSizes::kError);
 
-// Whether a value of this shape may stand for a shape that a type said: unknown sizes may be any, and the results of
+// Whether a value of shape `actual` may stand for the shape of a type: unknown sizes match any size, and the results of
 // reductions may be wider.
 bool FitsType(const Shape& type, const Shape& actual);
 

@@ -13,14 +13,14 @@
 
 namespace kashi::stablehlo {
 
-// The frontend attributes in a dictionary of strings, which is dropped where it is something else.
+// Adds the frontend attributes in a dictionary of strings. Ignores any other attribute.
 void AddFrontendAttributes(const Attribute* dictionary, HloInstruction* instruction);
 
 // A #sdy.sharding as tiles of devices. INVALID_ARGUMENT if it names a mesh that is not among the meshes.
 absl::StatusOr<HloSharding> HloShardingOfSdy(const internal::SdyMeshes& meshes, const Attribute& sharding);
 
-// The sharding that a list of attributes has as `mhlo.sharding` or `sdy.sharding` (of one value); nullopt if none. The
-// first may be HLO's text, a serialised OpSharding, or empty, which is {replicated}.
+// The sharding in a list of attributes, `mhlo.sharding` or `sdy.sharding` (of one value); nullopt if there is none. The
+// first may be HLO's text, a serialised OpSharding, or empty, which means {replicated}.
 absl::StatusOr<std::optional<HloSharding>> ShardingIn(const internal::SdyMeshes& meshes,
                                                       absl::Span<const NamedAttribute> attributes);
 

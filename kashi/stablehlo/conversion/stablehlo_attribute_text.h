@@ -18,14 +18,14 @@
 namespace kashi::stablehlo {
 
 // "tensor<2x?xf32, #stablehlo.bounds<?, 4>>", "!stablehlo.token", "memref<…>". UNIMPLEMENTED for element types that
-// StableHLO does not have, and for tuples, which TypeTexts has (stablehlo_type_texts.h).
+// StableHLO does not have, and for tuples, whose texts TypeTexts makes (stablehlo_type_texts.h).
 absl::StatusOr<std::string> TypeTextOfShape(const Shape& shape);
 
 // "\"…\"" with MLIR's escapes.
 std::string QuotedText(absl::string_view text);
-// The name of a field of a dictionary, in quotes where it needs them.
+// The name of a field of a dictionary, in quotes if necessary.
 std::string FieldNameText(absl::string_view name);
-// "@name", in quotes where it needs them.
+// "@name", in quotes if necessary.
 std::string SymbolText(absl::string_view name);
 // "{a.b = \"c\"}"
 std::string DictionaryText(const StringMap& map);
@@ -42,7 +42,7 @@ std::string PairsText(absl::Span<const std::pair<int64_t, int64_t>> pairs);
 // "[[a, b], [c, d]]": element(i) of an array of these sizes for each i in row-major order. Pre: no size is 0.
 std::string NestedListsText(absl::Span<const int64_t> dimensions, absl::FunctionRef<std::string(int64_t)> element);
 
-// "dense<…>" with the type. Numbers are exact: decimal where that is so, otherwise bit patterns. Large arrays are one
+// "dense<…>" with the type. Numbers are exact: decimal if that is exact, otherwise bit patterns. A large array is one
 // string of hexadecimal digits. Pre: an array of static sizes in row-major layout.
 absl::StatusOr<std::string> DenseText(const LiteralBase& literal);
 

@@ -82,7 +82,7 @@ std::string NestedListsText(absl::Span<const int64_t> dimensions, absl::Function
   int64_t count = 1;
   for (const int64_t size : dimensions) count *= size;
   for (int64_t i = 0; i < count; ++i) {
-    // How many lists begin here: one for each dimension whose inner part has been written.
+    // The number of lists that begin here: one for each dimension whose inner part has been written.
     size_t lists = 0;
     for (int64_t inner = 1; lists < rank; ++lists) {
       inner *= dimensions[rank - 1 - lists];

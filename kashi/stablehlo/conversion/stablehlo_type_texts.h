@@ -4,7 +4,7 @@
 //   (f32[2,3], (s32[], token[]))          tuple<tensor<2x3xf32>, tuple<tensor<i32>, !stablehlo.token>>
 //   a tuple with a long text              !tuple0, and the line `!tuple0 = tuple<…>` in front of the module
 //
-// Each operation says the types of its operands and results. Without aliases, the text that takes apart a tuple of n
+// Each operation has the types of its operands and results. Without aliases, the text that takes apart a tuple of n
 // elements, or of depth n, has n^2 parts; with them it has n.
 #ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_TYPE_TEXTS_H_
 #define KASHI_STABLEHLO_CONVERSION_STABLEHLO_TYPE_TEXTS_H_
@@ -19,15 +19,15 @@ namespace kashi::stablehlo {
 
 class TypeTexts {
  public:
-  // Pre: a tuple keeps its address and its value as long as this lives. Cost: of a tuple, the number of its parts at
-  // the first call, and the length of the result afterwards. A type that StableHLO does not have gives some text, and
-  // error() says so.
+  // Pre: a tuple keeps its address and its value while this object lives. Cost for a tuple: the number of its parts
+  // at the first call, then the length of the result. For a type that StableHLO does not have, returns some text, and
+  // error() has the error.
   std::string Of(const Shape& shape);
 
-  // The lines of the aliases, each after those that it uses.
+  // The lines of the aliases. Each comes after the aliases that it uses.
   const std::string& definitions() const { return definitions_; }
 
-  // The first error since TakeError was called last: UNIMPLEMENTED.
+  // The first error since the last call of TakeError: UNIMPLEMENTED.
   const absl::Status& error() const { return error_; }
   absl::Status TakeError();
 

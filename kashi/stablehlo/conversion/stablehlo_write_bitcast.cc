@@ -1,12 +1,12 @@
-// A bitcast says that the elements of its operand, in the order of memory, are those of its result. StableHLO has no
-// layouts, so its operations say how elements move:
+// A bitcast keeps the elements of its operand in the order of memory. StableHLO has no
+// layouts, so its operations describe how elements move:
 //
 //   f32[2,3]{1,0} -> f32[6]{0}              reshape
 //   f32[2,3]{1,0} -> f32[3,2]{0,1}          transpose
 //   f32[2,3,4]{1,0,2} -> f32[4,6]{1,0}      transpose into the order of memory, reshape
 //   f32[4] -> s32[4]                        bitcast_convert
 //
-// Where layouts have tiles, the same operations are right if both orders of memory stay equal.
+// If layouts have tiles, the same operations are right as long as both orders in memory stay equal.
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -137,7 +137,7 @@ absl::Status WriteCall(StableHloWriter& w, const HloInstruction& i) {
   return w.WriteFor(i, std::move(operation));
 }
 
-// The operations in it stand for it.
+// The operations in the fusion replace it.
 absl::Status WriteFusion(StableHloWriter& w, const HloInstruction& i) {
   KASHI_ASSIGN_OR_RETURN(ValueNames results,
                          w.WriteComputation(*i.fused_instructions_computation(), w.NamesOfOperands(i)));
@@ -175,7 +175,7 @@ std::string LayoutText(const Shape& shape) {
                                                                : absl::Span<const int64_t>());
 }
 
-// The layouts of operands and results, where the call constrains them.
+// The layouts of operands and results, if the call constrains them.
 void SetLayouts(const HloInstruction& i, OperationText* operation) {
   if (!i.layout_constrained()) return;
   std::vector<std::string> operands, results;

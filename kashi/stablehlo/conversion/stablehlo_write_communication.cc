@@ -215,7 +215,7 @@ absl::Status WriteCopyDone(StableHloWriter& w, const HloInstruction& i) {
   return absl::OkStatus();
 }
 
-// Of a start whose results are element 1.
+// For a start whose results are element 1.
 absl::Status WriteDone(StableHloWriter& w, const HloInstruction& i) {
   w.SetNames(&i, w.NamesOfElement(*i.operand(0), 1));
   return absl::OkStatus();

@@ -16,7 +16,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// StableHLO has a precision for each of the two operands.
+// StableHLO has one precision for each of the two operands.
 std::string PrecisionsText(const PrecisionConfig& config) {
   std::vector<std::string> precisions;
   for (int k = 0; k < 2; ++k) {
@@ -28,7 +28,7 @@ std::string PrecisionsText(const PrecisionConfig& config) {
   return absl::StrCat("[", absl::StrJoin(precisions, ", "), "]");
 }
 
-// What StableHLO says of an algorithm for dots (docs/spec/vhlo.md 6.4).
+// StableHLO's description of an algorithm for dots (docs/spec/vhlo.md 6.4).
 struct DotAlgorithm {
   PrecisionConfig::Algorithm algorithm;
   absl::string_view operand;  // empty: the type of each operand

@@ -1,5 +1,5 @@
-// The functions that write instructions as operations of StableHLO; stablehlo_writer_table.cc says which opcode has
-// which.
+// The functions that write instructions as operations of StableHLO; stablehlo_writer_table.cc maps opcodes to
+// functions.
 #ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_WRITE_FUNCTIONS_H_
 #define KASHI_STABLEHLO_CONVERSION_STABLEHLO_WRITE_FUNCTIONS_H_
 

@@ -57,7 +57,7 @@ void StableHloWriter::AppendSignature(absl::Span<const std::string> operands, ab
                   absl::StrJoin(results, ", "), results.size() == 1 ? "" : ")");
 }
 
-// Compilers let operands differ in precision, and in which sizes are dynamic, from what an instruction says of them.
+// Compilers let operands differ in precision, and in dynamic sizes, from the types that an instruction requires.
 absl::Status StableHloWriter::CheckOperands(const ValueNames& names, absl::Span<const std::string> types) const {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i].number < 0) {
@@ -353,7 +353,7 @@ absl::Status StableHloWriter::WriteInstructions(const HloComputation& computatio
 
 // ---- Problems -------------------------------------------------------------------------------------------------------
 
-// The text is lost, but the rest of the module may have more problems: the value gets names.
+// The text is dropped, but the rest of the module may have more problems: the value gets names.
 absl::Status StableHloWriter::AddProblem(const HloInstruction& instruction, const absl::Status& status) {
   if (!absl::IsUnimplemented(status) && !absl::IsInvalidArgument(status)) return status;
   if (problematic_.insert(&instruction).second) problems_.push_back({&instruction, status});

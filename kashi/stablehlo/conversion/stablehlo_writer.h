@@ -1,4 +1,4 @@
-// The writer of StableHLO text (hlo_to_stablehlo.h): state, and what the functions for single operations use.
+// The writer of StableHLO text (hlo_to_stablehlo.h): its state, and the helpers of the functions for single operations.
 #ifndef KASHI_STABLEHLO_CONVERSION_STABLEHLO_WRITER_H_
 #define KASHI_STABLEHLO_CONVERSION_STABLEHLO_WRITER_H_
 
@@ -73,30 +73,30 @@ class StableHloWriter {
 
   // ---- For the functions of stablehlo_writer_table.cc.
   const HloModule& module() const { return module_; }
-  // Names of a value that has been written: one for each leaf of its shape.
+  // The names of a value that has been written: one for each leaf of its shape.
   const ValueNames& NamesOf(const HloInstruction* instruction) const { return values_.at(instruction); }
-  // Of all operands together.
+  // The names of all operands, in one list.
   ValueNames NamesOfOperands(const HloInstruction& instruction) const;
-  // Of one element of a tuple.
+  // The names of one element of a tuple.
   ValueNames NamesOfElement(const HloInstruction& tuple, int64_t index);
   void SetNames(const HloInstruction* instruction, ValueNames names);
   // Writes an operation and returns the names of its results, one for each of `result_shapes`.
   absl::StatusOr<ValueNames> WriteOperation(const OperationText& operation);
-  // Writes the operation, whose results are the leaves of the instruction's value, with the instruction's attributes.
+  // Writes the operation, with the instruction's attributes. Its results are the leaves of the instruction's value.
   absl::Status WriteFor(const HloInstruction& instruction, OperationText operation);
-  // The same where results are the elements of the instruction's tuple, which may be tuples themselves.
+  // As WriteFor, but the results are the elements of the instruction's tuple, which may be tuples themselves.
   absl::Status WriteWithElements(const HloInstruction& instruction, OperationText operation);
   // The operation with this name and all leaves of all operands.
   OperationText Operation(absl::string_view name, const HloInstruction& instruction) const;
-  // Adds a value as an operand: its leaves; one tuple, which is made of them.
+  // Adds a value as an operand: all its leaves; AddTuple: one tuple, made of the leaves.
   void AddOperand(const HloInstruction& operand, OperationText* operation) const;
   absl::Status AddPackedOperand(const HloInstruction& operand, OperationText* operation);
-  // "@f": the computation becomes a function.
+  // "@f": writes the computation as a function.
   std::string FunctionSymbol(const HloComputation& computation);
-  // Writes a computation at this place, with these values for its parameters, or a call of it as a function. Returns
+  // Writes a computation here, with these values for its parameters, or a call of it as a function. Returns
   // the values of its root.
   absl::StatusOr<ValueNames> WriteComputation(const HloComputation& computation, const ValueNames& arguments);
-  // OK if StableHLO has the types of all leaves.
+  // OK if StableHLO has a type for each leaf.
   absl::Status CheckTypes(const Shape& shape);
 
  private:
@@ -114,12 +114,12 @@ class StableHloWriter {
   absl::Status WriteRegion(const WrittenRegion& region);
   absl::StatusOr<ValueNames> WriteFunctionCall(const HloComputation& computation, const ValueNames& arguments);
   absl::Status WriteReturn(absl::string_view name, const ValueNames& names, const ShapeList& shapes);
-  // Opens a block with arguments of these shapes; locations may be empty.
+  // Begins a block with arguments of these shapes; locations may be empty.
   ValueNames WriteArguments(const ShapeList& shapes, absl::Span<const std::string> locations);
   void BindParameters(const HloComputation& computation, const ValueNames& leaves);
-  // The leaves of a value of this shape, by get_tuple_element.
+  // Gets the leaves of a value of this shape by get_tuple_element.
   absl::Status Unpack(ValueName value, const Shape& shape, ValueNames* leaves);
-  // The value of this shape that has the first leaves, which it removes from the list.
+  // Makes a value of this shape from the first leaves in the list, and removes them from it.
   absl::StatusOr<ValueName> Pack(const Shape& shape, absl::Span<const ValueName>* leaves);
   bool IsWrittenInPlace(const HloComputation& computation) const;
   std::string AttributesOf(const HloInstruction& instruction) const;

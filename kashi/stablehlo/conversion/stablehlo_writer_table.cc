@@ -1,4 +1,4 @@
-// Which instruction is written how: one row for each opcode that StableHLO has a form for.
+// The table from opcodes to writing functions: one row for each opcode that has a form in StableHLO.
 #include <string>
 
 #include "absl/algorithm/container.h"
@@ -34,7 +34,7 @@ absl::Status WriteGetTupleElement(StableHloWriter& w, const HloInstruction& i) {
 // An argument, which has been written.
 absl::Status WriteParameter(StableHloWriter& w, const HloInstruction& i) { return w.CheckTypes(i.shape()); }
 
-// Where the value is that of the first operand.
+// For instructions whose value is that of the first operand.
 absl::Status WriteSame(StableHloWriter& w, const HloInstruction& i) {
   w.SetNames(&i, ValueNames(w.NamesOf(i.operand(0))));
   return absl::OkStatus();

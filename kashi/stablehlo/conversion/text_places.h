@@ -1,4 +1,4 @@
-// Lines and columns of a text, for many places: one pass over the text, then a binary search for each place.
+// Lines and columns in a text, for many places: one pass over the text, then a binary search for each place.
 #ifndef KASHI_STABLEHLO_CONVERSION_TEXT_PLACES_H_
 #define KASHI_STABLEHLO_CONVERSION_TEXT_PLACES_H_
 

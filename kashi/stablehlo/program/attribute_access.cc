@@ -33,7 +33,7 @@ int64_t IntegerAt(const char* bytes, size_t width, bool is_signed) {
   return is_signed ? static_cast<int64_t>(bits << shift) >> shift : static_cast<int64_t>(bits);
 }
 
-// What the elements of a tensor of integers are.
+// The form of the elements of a tensor of integers.
 struct IntegerElements {
   int64_t count = 0;
   size_t width = 0;

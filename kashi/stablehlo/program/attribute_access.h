@@ -1,8 +1,8 @@
 // Attributes as C++ values: ReadInt64List(*operation.Find("dimensions")) -> {0, 1}.
 //
-// A reader of a Program has checked that the attributes which the table names are there and have the form that it says
-// (operation_table.h), but not the elements of arrays, nor that numbers make sense. All functions return an error where
-// the attribute is something else; it says what was expected, not where: callers add the operation.
+// A reader of a Program has checked that the attributes in the table exist and have the form in the table
+// (operation_table.h), but not the elements of arrays, nor that numbers make sense. All functions return an error if
+// the attribute has another form. It says what was expected, but not where: callers add the operation.
 #ifndef KASHI_STABLEHLO_PROGRAM_ATTRIBUTE_ACCESS_H_
 #define KASHI_STABLEHLO_PROGRAM_ATTRIBUTE_ACCESS_H_
 
@@ -18,17 +18,17 @@
 
 namespace kashi::stablehlo {
 
-// Lists from an attribute have at most this many elements: a splat costs no bytes for each, and no list of dimensions,
-// strides, pairs or devices comes near.
+// Lists from an attribute have at most this many elements. A splat costs no bytes per element, and real lists of
+// dimensions, strides, pairs or devices are much smaller.
 inline constexpr int64_t kLargestList = int64_t{1} << 20;
 
-// The number of elements of a tensor whose dimensions are all known; nullopt where one is not, or the product does not
+// The number of elements of a tensor whose dimensions are all known; nullopt if one is not, or if the product does not
 // fit int64_t.
 std::optional<int64_t> ElementCount(const Type& tensor);
-// Bytes of an element as Attribute::text holds it; 0 for types whose values no tensor attribute holds. An index: 8.
+// Bytes of an element in Attribute::text; 0 for types that no tensor attribute holds. An index has 8 bytes.
 int64_t ElementBytes(const Type& element);
 
-// The attribute of the name; an error that names it and the operation if there is none.
+// The attribute with this name; if there is none, an error that names the attribute and the operation.
 absl::StatusOr<const Attribute*> FindAttribute(const Operation& operation, absl::string_view name);
 // The field of a record or dictionary; nullptr if there is none.
 const Attribute* FindField(const Attribute& attribute, absl::string_view name);
@@ -42,7 +42,7 @@ absl::StatusOr<double> ReadDouble(const Attribute& attribute);
 absl::StatusOr<absl::string_view> ReadString(const Attribute& attribute);
 absl::StatusOr<const Type*> ReadType(const Attribute& attribute);
 
-// A tensor of integers (any width, index) of any rank, in row-major order; splats are written out. Also a kArray of
+// A tensor of integers (any width, index) of any rank, in row-major order; a splat is expanded. Also a kArray of
 // kInteger.
 absl::StatusOr<std::vector<int64_t>> ReadInt64List(const Attribute& attribute);
 // A tensor of pred.
@@ -52,8 +52,8 @@ absl::StatusOr<std::vector<absl::string_view>> ReadStringList(const Attribute& a
 
 // A tensor of integers of shape [k,2]: padding of windows, source-target pairs. An empty tensor of any shape: no pairs.
 absl::StatusOr<std::vector<std::pair<int64_t, int64_t>>> ReadPairs(const Attribute& attribute);
-// A tensor of integers of shape [m,n], row by row. An empty tensor of any shape: no rows. `replica_groups` pads short
-// rows by -1, which this leaves in.
+// A tensor of integers of shape [m,n], row by row. An empty tensor of any shape: no rows. `replica_groups` fills short
+// rows with -1, which stays in the result.
 absl::StatusOr<std::vector<std::vector<int64_t>>> ReadRows(const Attribute& attribute);
 // A kArray of lists: layouts.
 absl::StatusOr<std::vector<std::vector<int64_t>>> ReadInt64Lists(const Attribute& attribute);

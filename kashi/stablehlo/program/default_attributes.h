@@ -1,4 +1,4 @@
-// The values of attributes that are left out: of text, by its writer; of an old VHLO operation, because it had none.
+// The values of absent attributes: omitted by the writer of a text, or unknown to an old VHLO operation.
 #ifndef KASHI_STABLEHLO_PROGRAM_DEFAULT_ATTRIBUTES_H_
 #define KASHI_STABLEHLO_PROGRAM_DEFAULT_ATTRIBUTES_H_
 
@@ -15,16 +15,16 @@
 
 namespace kashi::stablehlo {
 
-// Makes defaults in a program's arena, each that depends on nothing once. The program must outlive the object.
+// Makes defaults in a program's arena, those that depend on nothing only once. The program must outlive the object.
 class DefaultAttributes {
  public:
   explicit DefaultAttributes(Program* program) : program_(program) {}
 
-  // The default of the row's attribute for an operation whose operands are set. nullptr for kOptional. An error that
-  // names the attribute for kRequired, and where a default needs the rank of the first operand and that is unknown.
+  // The default of the row's attribute for an operation whose operands are set. nullptr for kOptional. For kRequired,
+  // or if the default needs the rank of the first operand and this is unknown, an error that names the attribute.
   absl::StatusOr<const Attribute*> Make(const AttributeRow& row, const Operation& operation);
 
-  // "i64", "i32", "f64", …, made once.
+  // "i64", "i32", "f64", …; each is made once.
   const Type* ElementType(PrimitiveType element);
   // The type none.
   const Type* NoneType();

@@ -12,7 +12,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// What follows the names in a row of operations.def.
+// The rest of a row of operations.def, after the names.
 template <size_t kCount>
 struct Tail {
   int8_t regions;

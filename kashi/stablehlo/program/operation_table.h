@@ -2,7 +2,7 @@
 //
 // operations.def is the list. Operations that are not in it (chlo.*, check.*) are not described here.
 //
-// Normal forms: the value of an attribute that the table names has the form that the table says, whatever the source.
+// Normal forms: an attribute that the table names has the form given in the table, whatever the source of the program.
 // attribute_access.h reads them.
 //
 //   form             Attribute::Kind   in text                                     in VHLO
@@ -116,7 +116,7 @@ enum class AttributeForm : uint8_t {
   kMesh,
 };
 
-// The value of an attribute that is left out. DefaultAttributes (default_attributes.h) makes it.
+// The value of an absent attribute. DefaultAttributes (default_attributes.h) makes it.
 enum class AttributeDefault : uint8_t {
   kRequired,         // an error
   kOptional,         // stays absent
@@ -148,7 +148,7 @@ struct AttributeRow {
   int8_t until = 99;  // the last
 };
 
-// How many values an operation takes or gives, in groups: "inputs" `*` and "token" one.
+// The number of values that an operation takes or gives, in groups: "inputs" `*` and "token" one.
 struct ValueCount {
   absl::string_view names;  // "lhs, rhs", "*inputs, token"
   int8_t singles = 0;       // names without `*`
@@ -184,11 +184,11 @@ struct Enumeration {
   uint8_t first_code = 0;  // VHLO's number of the first value; the others follow
   absl::Span<const absl::string_view> values;
 };
-// nullptr if values of this form are no enumeration.
+// nullptr if this form is not an enumeration.
 const Enumeration* FindEnumeration(AttributeForm form);
 
-// Whether the attribute's kind is one of those that the table above allows for the form. An enumeration's text must be
-// one of its values, a record's name that of the form. Elements of arrays are not looked at.
+// Whether the table above allows the attribute's kind for the form. An enumeration's text must be
+// one of its values, a record's name that of the form. Does not check the elements of arrays.
 bool HasForm(const Attribute& attribute, AttributeForm form);
 
 }  // namespace kashi::stablehlo

@@ -1,6 +1,6 @@
-// A StableHLO program in memory: what both readers (bytecode/, text/) fill and what conversion/ turns into HLO.
+// A StableHLO program in memory: both readers (bytecode/, text/) make it, and conversion/ turns it into HLO.
 //
-// It is MLIR's structure with nothing of MLIR's machinery: operations hold operands, results, attributes and regions;
+// It has MLIR's structure without MLIR's code: operations hold operands, results, attributes and regions;
 // a region holds blocks; a block holds arguments and operations.
 //
 //   builtin.module @jit_f                       Operation; its one region holds one block
@@ -8,18 +8,18 @@
 //       %0 = stablehlo.sine %arg0               Operation; one operand, one result
 //       func.return %0
 //
-// One vocabulary, whatever the source (docs/spec/vhlo.md 3.6 and 4):
+// One vocabulary for all sources (docs/spec/vhlo.md 3.6 and 4):
 //  * Operation names are those of StableHLO's text: "stablehlo.add", "func.func", "func.call", "sdy.mesh",
-//    "chlo.erf", "check.expect_eq". The version suffix of VHLO is gone: `vhlo.add_v1` is "stablehlo.add". VHLO's three
-//    operations of other dialects are "func.func", "func.call" and "func.return"; a `return_v1` that ends a region of
-//    anything else than a function is "stablehlo.return".
+//   "chlo.erf", "check.expect_eq". VHLO's version suffix is removed: `vhlo.add_v1` is "stablehlo.add". VHLO's three
+//   operations of other dialects are "func.func", "func.call" and "func.return"; a `return_v1` at the end of a region
+//   that is not a function's is "stablehlo.return".
 //  * Attribute names and their meaning are those of the newest version in VHLO's table, which is flat: a dot has
 //    "lhs_batching_dimensions", not a record "dot_dimension_numbers". Readers upgrade older operations and flatten the
 //    records of text (#stablehlo.dot<…>, #stablehlo.conv<…>, #stablehlo.gather<…>, channel_handle = …).
-//  * Attributes that the table names are always there: readers add the default where text leaves one out. All others
+// * Attributes that the table names always exist: readers add the default if the text omits one. All others
 //    ("discardable": mhlo.sharding, mhlo.frontend_attributes, sdy.sharding, …) follow them.
 //
-// Everything lives in the Program's arena and dies with it. Spans and texts are borrowed from the arena or from the
+// The Program's arena owns everything. Spans and texts are borrowed from the arena or from the
 // source, which must outlive the program. Types and attributes may be shared by pointer; equal ones need not be.
 #ifndef KASHI_STABLEHLO_PROGRAM_PROGRAM_H_
 #define KASHI_STABLEHLO_PROGRAM_PROGRAM_H_
@@ -45,7 +45,7 @@ struct Attribute;
 struct Operation;
 struct Region;
 
-// The size of a dynamic dimension (`?`), and the bound of a dimension that has none.
+// The size of a dynamic dimension (`?`), and the bound of a dimension without a bound.
 inline constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
 
 struct Quantization;
@@ -117,13 +117,13 @@ struct Attribute {
   const Type* type = nullptr;
   // kTensor: elements in row-major order, little-endian, each in whole bytes (sub-byte integers sign- or zero-extended
   // to a byte; sub-byte floats in the low bits; pred one byte of 0 or 1; complex real, then imaginary). One element if
-  // `is_splat`. The size is checked by the reader: it fits the type. Bytes are not aligned.
+  // `is_splat`. The reader checks that the size fits the type. Bytes are not aligned.
   absl::string_view text;
   absl::Span<const Attribute* const> elements;
   absl::Span<const NamedAttribute> fields;
 };
 
-// Where an operation came from, MLIR's loc(…).
+// The origin of an operation, MLIR's loc(…).
 struct Location {
   enum class Kind : uint8_t {
     kUnknown,
@@ -147,7 +147,7 @@ struct Value {
   const Operation* definition = nullptr;  // nullptr: an argument
   int64_t index = 0;                      // which result or argument
   const Location* location = nullptr;     // of an argument; nullptr: unknown
-  // Free for the one pass that walks the program: a number that it gives to the value.
+  // Free for a pass that walks the program: a number that the pass gives to the value.
   int64_t number = -1;
 };
 
@@ -167,7 +167,7 @@ struct Operation {
   absl::Span<const NamedAttribute> attributes;  // properties first, then discardable attributes
   absl::Span<Region> regions;
   const Location* location = nullptr;  // nullptr: unknown
-  // The operation's bytes in the source, for errors: of text, its name's token; of bytecode, its first byte.
+  // The operation's bytes in the source, for errors: in text the token of its name, in bytecode its first byte.
   size_t begin = 0;
   size_t end = 0;
 
@@ -195,8 +195,8 @@ class Program {
 
   Operation* module = nullptr;  // "builtin.module"
 
-  // Takes memory for a program of about this size at once, in large pages if it is large: page faults can cost more
-  // than all else that reading does. What is not used stays untouched.
+  // Allocates memory for a program of about this size at once, in large pages if it is large: page faults can cost more
+  // than the rest of reading. Memory that is not used stays untouched.
   void Reserve(size_t bytes) {
     constexpr size_t kMost = size_t{64} << 20;
     bytes = std::min(bytes, kMost);
@@ -205,8 +205,8 @@ class Program {
     if (reserve.ok()) reserve_ = *std::move(reserve);
   }
 
-  // A default-constructed T, or `count` of them, that lives as long as the program. T needs no destructor. The caller
-  // has checked that the source pays for `count`.
+  // Makes a default-constructed T, or `count` of them, which live as long as the program. T needs no destructor. Pre:
+  // the caller has checked `count` against the size of the source.
   template <typename T>
   T* New() {
     return new (Allocate(sizeof(T), alignof(T))) T();
@@ -214,7 +214,7 @@ class Program {
   template <typename T>
   absl::Span<T> NewArray(size_t count) {
     if (count == 0) return {};
-    // Arrays of pointers are meant: clang-tidy takes their size for a mistake.
+    // Arrays of pointers are intended here; clang-tidy takes their size for a mistake.
     // NOLINTNEXTLINE(bugprone-sizeof-expression)
     T* items = static_cast<T*>(Allocate(count * sizeof(T), alignof(T)));
     // Copies of one item: for some types, compilers make T() with a slow string instruction.

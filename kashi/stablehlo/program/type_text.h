@@ -12,7 +12,7 @@
 
 namespace kashi::stablehlo {
 
-// "f32", "i8", "ui8", "i1", "complex<f64>", "f8E4M3FN"; "" for a type that no tensor has.
+// "f32", "i8", "ui8", "i1", "complex<f64>", "f8E4M3FN"; "" for a type that tensors cannot have.
 absl::string_view ElementTypeText(PrimitiveType element);
 // The inverse; PRIMITIVE_TYPE_INVALID if no element type has this name.
 PrimitiveType ElementTypeOf(absl::string_view text);
@@ -20,7 +20,7 @@ PrimitiveType ElementTypeOf(absl::string_view text);
 // Cost: linear in the size of the text.
 std::string TypeText(const Type& type);
 
-// What stands between the brackets of tensor<…>: "2x?xf32, #stablehlo.bounds<?, 8>". Sizes and bounds as in Type.
+// The text between the brackets of tensor<…>: "2x?xf32, #stablehlo.bounds<?, 8>". Sizes and bounds as in Type.
 std::string ArrayTypeText(absl::Span<const int64_t> dimensions, absl::Span<const int64_t> bounds,
                           absl::string_view element);
 

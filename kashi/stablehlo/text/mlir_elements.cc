@@ -135,7 +135,7 @@ class ElementScanner {
 
 }  // namespace
 
-// After `dense`. The type stands behind the elements, so they are found first and read afterwards.
+// Reads from after `dense`. The type is behind the elements, so they are found first and read afterwards.
 const Attribute* MlirReader::ReadElements() {
   if (!Expect('<', "after `dense`")) return nullptr;
   cursor_.SkipSpace();

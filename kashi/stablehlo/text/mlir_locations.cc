@@ -111,7 +111,7 @@ const Location* MlirReader::ReadCallSite() {
 
 namespace {
 
-// Limits of what an alias stands for, as in bytecode; with the levels inside of one loc(…) it is at most 1000 deep.
+// The limit on the depth of an alias, as in bytecode; with the levels inside of one loc(…) it is at most 1000 deep.
 constexpr int64_t kMaxAliasDepth = 900;
 constexpr int64_t kMaxAliasParts = 10000;
 

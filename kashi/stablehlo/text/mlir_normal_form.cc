@@ -1,4 +1,4 @@
-// Attributes as operation_table.h says: records flattened, defaults added, discardable ones last and in order.
+// Brings attributes to the form of operation_table.h: records flattened, defaults added, discardable ones last, sorted.
 #include <algorithm>
 #include <cstdint>
 #include <string>

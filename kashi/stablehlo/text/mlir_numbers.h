@@ -1,4 +1,4 @@
-// Numbers of MLIR's text as the bytes that an Attribute holds.
+// Numbers in MLIR's text as the bytes that an Attribute holds.
 #ifndef KASHI_STABLEHLO_TEXT_MLIR_NUMBERS_H_
 #define KASHI_STABLEHLO_TEXT_MLIR_NUMBERS_H_
 
@@ -9,16 +9,16 @@
 
 namespace kashi::stablehlo {
 
-// An integer, decimal or `0x…`, with an optional `-`, as a value of `bits` bits: sign-extended if `is_signed`. A number
-// of the unsigned range is accepted for signed types as MLIR does for hexadecimal ones only. False: no integer, or too
+// An integer, decimal or `0x…`, with an optional `-`, as a value of `bits` bits: sign-extended if `is_signed`. Also
+// accepts numbers of the unsigned range for signed types; MLIR does so only for hexadecimal ones. False: none, or too
 // large.
 bool ParseInteger(absl::string_view token, int bits, bool is_signed, int64_t* value);
 
-// A number for the float type: a decimal with a point, or the bit pattern in hexadecimal. Rounds by way of double, as
-// MLIR. False: no such number.
+// A number of the float type: a decimal with a point, or the bit pattern in hexadecimal. Rounds by way of double, as
+// MLIR does. False: no such number.
 bool ParseFloatBits(absl::string_view token, PrimitiveType element, uint64_t* bits);
 
-// The element, integer (true and false too), pred or float, as its bits in the low bytes of *bits.
+// An element (integer, also true and false; pred; float), as its bits in the low bytes of *bits.
 bool ParseElementBits(absl::string_view token, PrimitiveType element, uint64_t* bits);
 
 }  // namespace kashi::stablehlo

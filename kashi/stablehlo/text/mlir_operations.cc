@@ -167,7 +167,7 @@ bool MlirReader::FindOperationName(absl::string_view name, OperationDraft* draft
   draft->name = draft->row != nullptr ? draft->row->name : name;
   if (draft->row != nullptr) return true;
   const absl::string_view dialect = name.substr(0, name.find('.'));
-  // Of the dialects that the table does not describe any operation is read; the conversion knows which it takes.
+  // In dialects outside of the table, any operation is read; the conversion knows which ones it supports.
   for (const absl::string_view open : {"chlo", "check", "interpreter", "arith", "tensor", "shape"}) {
     if (dialect == open && dialect != name) return true;
   }
@@ -247,7 +247,7 @@ bool MlirReader::Finish(OperationDraft* draft, absl::Span<const ResultName> name
   return DefineResults(operation, names);
 }
 
-// As many operands, results and regions as the table says.
+// Checks the numbers of operands, results and regions against the table.
 bool MlirReader::CheckCounts(const OperationDraft& draft) {
   if (draft.row == nullptr) return true;
   const auto fail = [&](size_t count, absl::string_view what, absl::string_view expected) {

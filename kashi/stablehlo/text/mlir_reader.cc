@@ -69,7 +69,7 @@ bool MlirReader::ReadAlias() {
   Location* alias = LocationAlias(name, begin);
   if (locations_[name].defined) return Error(begin, cursor_.offset(), absl::StrCat("#", name, " is defined already"));
   locations_[name].defined = true;
-  // An alias is a copy: what it names must be complete. Parts of it may come later.
+  // An alias is a copy: the location that it names must be complete. Parts of that may come later.
   if (undefined_locations_.contains(location)) {
     return Error(begin, cursor_.offset(), absl::StrCat("#", name, " is another name of a location that comes later"));
   }

@@ -12,8 +12,8 @@
 //   mlir_operations.cc  results, generic form, regions, values
 //   mlir_functions.cc   module, func.func
 //   pretty_forms.cc     the table of pretty forms, by operation
-//   pretty_regions.cc   those of operations with regions
-//   mlir_normal_form.cc attributes as operation_table.h says
+//  pretty_regions.cc   the pretty forms of operations with regions
+//  mlir_normal_form.cc attributes in the forms of operation_table.h
 #ifndef KASHI_STABLEHLO_TEXT_MLIR_READER_H_
 #define KASHI_STABLEHLO_TEXT_MLIR_READER_H_
 
@@ -65,7 +65,7 @@ class MlirReader {
 
   // ---- Types -------------------------------------------------------------------------------------------------------
   const Type* ReadType();
-  // T, or (T, U), or nothing between parentheses, appended.
+  // Appends the types in `T`, `(T, U)` or `()`.
   bool ReadTypeOrList(absl::InlinedVector<const Type*, 4>* types);
   bool ReadTypeList(absl::InlinedVector<const Type*, 4>* types);  // T, U
   const Type* IntegerListType(PrimitiveType element, int64_t count);
@@ -73,12 +73,12 @@ class MlirReader {
 
   // ---- Attributes --------------------------------------------------------------------------------------------------
   const Attribute* ReadAttribute();
-  // {a = 1, b}, appended. An inner dictionary is sorted by name; those of operations are sorted later.
+  // Appends the fields of {a = 1, b}. An inner dictionary is sorted by name; those of operations are sorted later.
   bool ReadDictionary(absl::InlinedVector<NamedAttribute, 8>* fields);
   const Attribute* ReadSymbol();             // @a::@b
   bool ReadString(absl::string_view* text);  // without quotes, escapes decoded
   bool ReadInt(int64_t* value);              // -3, 0x10
-  // A number that is an f64 by its place: a `:` behind it belongs to the operation.
+  // A number that must be an f64: a `:` behind it belongs to the operation.
   const Attribute* ReadDouble();
   const Attribute* ReadIntegers();  // [1, 2]: kTensor of i64
   const Attribute* ReadElements();  // after `dense`
@@ -94,7 +94,7 @@ class MlirReader {
   const Attribute* NewIntegers(absl::Span<const int64_t> values);
   const Attribute* NewRecord(absl::string_view name, absl::Span<const NamedAttribute> fields);
 
-  // ---- Records of sdy; each at its `<`, or at the bracket that its short form begins with. -------------------------
+  // ---- Records of sdy; each at its `<`, or at the first bracket of its short form. ---------------------------------
   const Attribute* ReadSdyRecord(absl::string_view name);  // after `#sdy.name`
   const Attribute* ReadSharding();
   const Attribute* ReadShardings();
@@ -103,15 +103,15 @@ class MlirReader {
   const Attribute* ReadAxisRefs(char open, char close);
 
   // ---- Locations ---------------------------------------------------------------------------------------------------
-  // loc(…) if there is one; else leaves *location.
+  // Reads loc(…) if there is one; otherwise leaves *location.
   bool ReadOptionalLocation(const Location** location);
 
   // ---- Operations --------------------------------------------------------------------------------------------------
   bool ReadOperands(char close, OperationDraft* draft);  // %a, %b and the closing mark
   bool ReadOperand(OperationDraft* draft);
-  // An operand if there is a `%`.
+  // Whether an operand follows: there is a `%`.
   bool AtValue() { return cursor_.Peek() == '%'; }
-  // {…} with its blocks. `arguments`: of an entry block that has no label of its own.
+  // {…} with its blocks. `arguments`: of an entry block without a label.
   struct NamedArgument {
     absl::string_view name;
     size_t offset = 0;
@@ -121,9 +121,9 @@ class MlirReader {
   using ArgumentList = absl::InlinedVector<NamedArgument, 4>;
   bool ReadRegion(absl::Span<const NamedArgument> arguments, OperationDraft* draft, bool isolated = false);
   bool ReadArgument(NamedArgument* argument);  // %a: T
-  // The operand types of a function type must be those of the operands.
+  // Checks that the operand types of a function type are those of the operands.
   bool CheckOperandTypes(absl::Span<const Type* const> types, const OperationDraft& draft, size_t begin);
-  // {…} if there is one, as attributes of the operation.
+  // Reads {…}, if there is one, as attributes of the operation.
   bool ReadOptionalAttributes(OperationDraft* draft);
   void AddAttribute(absl::string_view name, const Attribute* value, OperationDraft* draft);
 
@@ -131,14 +131,14 @@ class MlirReader {
   Program& program() { return program_; }
   DefaultAttributes& defaults() { return defaults_; }
 
-  // An operation of one result inside `reduce … applies`.
+  // Adds a region with an operation of one result: `reduce … applies`.
   bool AddReductionBody(absl::string_view operation, OperationDraft* draft);
 
  private:
   static constexpr int kMaxRegionDepth = 200;
   static constexpr int kMaxDepth = 100;  // of types and attributes
 
-  // Counts nesting; an error where it is too deep.
+  // Counts nesting; an error if it is too deep.
   class Depth {
    public:
     Depth(MlirReader* reader, int limit, int* depth) : depth_(depth) { ok_ = ++*depth <= limit || reader->TooDeep(); }
@@ -151,8 +151,8 @@ class MlirReader {
   };
   bool TooDeep() { return Error(cursor_.offset(), cursor_.offset() + 1, "too many levels of nesting"); }
 
-  // How much a type or an attribute is when its aliases are written out. Chains of aliases, each with the one before
-  // twice, are short.
+  // The size of a type or an attribute after its aliases are written out. A chain of aliases, each with the one before
+  // twice, is short.
   struct WrittenSize {
     static constexpr int64_t kMost = int64_t{1} << 50;
     int depth = 0;
@@ -162,13 +162,13 @@ class MlirReader {
       parts = std::min(parts + part.parts, kMost);
     }
   };
-  // Of one type, of the types of all values together, and of all uses of aliases of attributes together.
+  // The limit for one type, for the types of all values together, and for all uses of attribute aliases together.
   int64_t MostParts() const { return 64 * (static_cast<int64_t>(source_.text.size()) + 1024); }
   WrittenSize SizeOf(const Type* type) const;
   WrittenSize SizeOf(const Attribute& attribute) const;
-  // A type of types; nullptr after an error.
+  // A type that is composed of types; nullptr after an error.
   Type* NewComposite(Type::Kind kind, absl::Span<const Type* const> types);
-  // Sets the type of a value that these bytes define.
+  // Sets the type of a value whose definition has these bytes.
   bool SetType(const Type* type, size_t begin, size_t end, Value* value);
 
   // ---- The file ----
@@ -285,7 +285,7 @@ class MlirReader {
   absl::flat_hash_map<absl::string_view, NamedLocation> locations_;
   absl::flat_hash_set<const Location*> undefined_locations_;  // used, or begun, but not defined so far
 
-  // Values by name: %12 in numbered_, others in named_. The log undoes what a region defined.
+  // Values by name: %12 is in numbered_, others are in named_. The log undoes the definitions of a region.
   std::vector<ValueEntry> numbered_;
   absl::flat_hash_map<absl::string_view, ValueEntry> named_;
   struct LogEntry {

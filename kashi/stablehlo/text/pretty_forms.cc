@@ -10,7 +10,7 @@
 namespace kashi::stablehlo {
 namespace {
 
-// ---- What stands before the operands --------------------------------------------------------------------------------
+// ---- The text before the operands ----------------------------------------------------------------------------------
 
 // LT, %a, …
 bool BeginCompare(MlirReader* reader, OperationDraft* draft) {

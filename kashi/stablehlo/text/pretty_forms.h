@@ -8,7 +8,7 @@
 
 namespace kashi::stablehlo {
 
-// How the value after `key =` is spelled.
+// The form of the value after `key =`.
 enum class ItemForm : uint8_t {
   kAttribute,   // as any attribute
   kInteger,     // 3: i64
@@ -33,21 +33,21 @@ using FormFunction = bool (*)(MlirReader* reader, OperationDraft* draft);
 struct PrettyForm {
   absl::string_view name;
   absl::Span<const ItemRow> items;  // `key = value` among the operands
-  FormFunction begin = nullptr;     // what stands before the operands; nullptr: nothing
-  FormFunction whole = nullptr;     // reads all by itself
+  FormFunction begin = nullptr;     // reads the text before the operands; nullptr: there is none
+  FormFunction whole = nullptr;     // reads the whole form alone
 };
 
-// What follows the name of the operation, to its location. An operation that the table does not have is read as
+// Reads the text after the operation's name, up to its location. An operation that the table does not have is read as
 // operands, attributes and types.
 bool ReadPrettyForm(MlirReader* reader, OperationDraft* draft);
 
-// `%a, key = value, %b`, with or without parentheses around.
+// `%a, key = value, %b`, with or without enclosing parentheses.
 bool ReadItems(absl::Span<const ItemRow> rows, MlirReader* reader, OperationDraft* draft);
 bool ReadItem(absl::Span<const ItemRow> rows, MlirReader* reader, OperationDraft* draft);
 // `: T`, `: (T, T) -> T`, `: T, T -> T`, `: T to T`, or nothing.
 bool ReadTypes(MlirReader* reader, OperationDraft* draft);
 
-// Forms that read all by themselves (pretty_regions.cc, mlir_functions.cc).
+// Forms that read the whole text after the name (pretty_regions.cc, mlir_functions.cc).
 bool ReadModule(MlirReader* reader, OperationDraft* draft);
 bool ReadFunction(MlirReader* reader, OperationDraft* draft);
 bool ReadReduce(MlirReader* reader, OperationDraft* draft);

@@ -1,5 +1,5 @@
-// A place in MLIR's text, moved in small steps. It has no token stream: types (`2x3xf32`) and records of dialects
-// have lexical rules of their own, and scanning is faster.
+// A position in MLIR's text that moves in small steps. There is no token stream: types (`2x3xf32`) and records of
+// dialects have lexical rules of their own, and scanning is faster.
 //
 // Space, tab, line feed, carriage return and comments `// …` separate tokens.
 #ifndef KASHI_STABLEHLO_TEXT_TEXT_CURSOR_H_
@@ -51,20 +51,20 @@ class TextCursor : public internal::TextPlace<TextCursor> {
   }
   bool AtWordStart() { return text_cursor_internal::Is(Peek(), text_cursor_internal::kStart); }
   bool AtDigit() { return text_cursor_internal::Is(Peek(), text_cursor_internal::kDigit); }
-  // A word, letters, digits, `_`, `$`, `.`; empty if there is none.
+  // A word of letters, digits, `_`, `$`, `.`; empty if there is none.
   absl::string_view ReadWord() {
     if (!AtWordStart()) return absl::string_view();
     const size_t begin = at_;
     while (text_cursor_internal::Is(PeekHere(), kInsideWord)) ++at_;
     return Slice(begin);
   }
-  // A name after `%`, `@`, `#`, `^` at the place itself: a word, or digits.
+  // A name directly after `%`, `@`, `#`, `^`: a word, or digits.
   absl::string_view ReadSuffix() {
     const size_t begin = at_;
     while (text_cursor_internal::Is(PeekHere(), text_cursor_internal::kSuffix)) ++at_;
     return Slice(begin);
   }
-  // A string with its quotes; empty if there is none or it does not end on its line.
+  // A string with its quotes; empty if there is none or if it does not end on its line.
   absl::string_view ReadQuoted() {
     if (Peek() != '"') return absl::string_view();
     const size_t begin = at_;
@@ -80,7 +80,7 @@ class TextCursor : public internal::TextPlace<TextCursor> {
     }
     return absl::string_view();
   }
-  // The end of the token at the place, for messages.
+  // The end of the token at this position, for messages.
   size_t TokenEnd() const {
     size_t end = at_;
     while (end < text_.size() && text_cursor_internal::Is(text_[end], text_cursor_internal::kSuffix)) ++end;

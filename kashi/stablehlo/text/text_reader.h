@@ -8,8 +8,8 @@
 //     }
 //   }
 //
-// Dialects: builtin, func, stablehlo, chlo, check, interpreter, sdy, and what shape computations use of arith, tensor,
-// shape. What it does not do: verify that types suit an operation (conversion/ does), blocks with successors.
+// Dialects: builtin, func, stablehlo, chlo, check, interpreter, sdy, and parts of arith, tensor, shape that shape
+// computations use. Not done: checks that types suit an operation (conversion/ does that), blocks with successors.
 #ifndef KASHI_STABLEHLO_TEXT_TEXT_READER_H_
 #define KASHI_STABLEHLO_TEXT_TEXT_READER_H_
 
@@ -30,10 +30,10 @@ bool BeginsLikeMlirText(absl::string_view bytes);
 // line, a caret. Memory: proportional to the text. Regions nest at most 200 deep, types and attributes 100.
 absl::StatusOr<Program> ReadText(absl::string_view text, absl::string_view name);
 
-// The same for a part of a text; `source.first_line` is the number of its first line.
+// Reads a part of a text; `source.first_line` is the number of its first line.
 absl::StatusOr<Program> ReadText(const SourceText& source);
 
-// The parts of a file of several modules between lines that begin with `// -----`, each with the number of its first
+// The parts of a file with several modules, between lines that begin with `// -----`, each with the number of its first
 // line. A file without such lines is one part. Borrows text and name.
 std::vector<SourceText> SplitModules(absl::string_view text, absl::string_view name);
 
