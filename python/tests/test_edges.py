@@ -300,7 +300,7 @@ def test_wrong_arguments_say_what_is_taken():
         (lambda: kashi.compile(TEXT), r"kashi.compile\(\) takes a kashi.Module, which kashi.parse\(\) makes, not str"),
         (lambda: kashi.evaluate(TEXT), r"kashi.evaluate\(\) takes a kashi.Module"),
         (lambda: kashi.evaluate_on_devices(None, []), r"kashi.evaluate_on_devices\(\) takes a kashi.Module"),
-        (lambda: kashi.compile(module, engine=3), "`engine` is 'cpu', 'evaluator' or None, not int"),
+        (lambda: kashi.compile(module, engine=3), "`engine` is the name of an engine, such as 'cpu', or None, not int"),
         (lambda: module.memory(5), "`target` is a name, such as 'v5e', or None, not int"),
         (lambda: module.for_target(None), "`target` is the name of a TPU generation, not NoneType"),
         (lambda: kashi.Shape("f32[2]").for_target(b"v4"), "`target` is the name of a TPU generation, not bytes"),
