@@ -9,6 +9,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/check.h"
 
 namespace kashi::internal {
 
@@ -16,6 +17,7 @@ CodeModule::CodeModule(const std::string& name, CodeTarget target)
     : target_(std::move(target)),
       context_(std::make_unique<llvm::LLVMContext>()),
       module_(std::make_unique<llvm::Module>(name, *context_)) {
+  KASHI_CHECK(target_.vector_bits >= 128) << "vectors of " << target_.vector_bits << " bits";
   module_->setDataLayout(target_.data_layout);
   module_->setTargetTriple(target_.triple);
 }

@@ -12,7 +12,7 @@ class MathLibrary;
 struct CodeTarget {
   // LLVM's names of the kind of processor and of the layout of data in memory.
   std::string triple, data_layout;
-  // The length of the vectors that code uses.
+  // The length of the vectors that code uses: 128 or more, a power of two.
   int vector_bits;
   // Whether a product and a sum are one instruction.
   bool has_fma;
