@@ -333,11 +333,11 @@ absl::Status ProgramRun::Prepare() {
   json_["engine"] = Json();  // known later; this is its place
   KASHI_ASSIGN_OR_RETURN(inputs_, ChooseProgramInputs(options_, interrupt_, fabric_, &file_, &json_));
   if (!options_.output_dir.empty() && !IsSilentRank()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
-  KASHI_RETURN_IF_ERROR(watchers_.Prepare(options_, *file_.module));
-  if (has_devices() && watchers_.watches_values()) {
+  if (has_devices() && WatchesValues(options_)) {
     return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
                            device_count());
   }
+  KASHI_RETURN_IF_ERROR(watchers_.Prepare(options_, *file_.module));
   KASHI_RETURN_IF_ERROR(PrepareEngine());
   watchers_.PrepareForEngine(options_, *program_, *file_.module, std::max<int64_t>(1, device_count()));
   return absl::OkStatus();

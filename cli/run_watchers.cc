@@ -10,6 +10,10 @@
 
 namespace kashi::cli {
 
+bool WatchesValues(const RunOptions& options) {
+  return !options.trace.empty() || !options.until.empty() || options.check_nan;
+}
+
 absl::Status RunWatchers::Prepare(const RunOptions& options, const HloModule& module) {
   if (!options.trace.empty()) {
     const uint64_t limit = std::min<uint64_t>(options.trace_limit, std::numeric_limits<int64_t>::max());

@@ -22,11 +22,13 @@
 
 namespace kashi::cli {
 
+// Whether the options ask for the values of a run: --trace, --until, --check-nan.
+bool WatchesValues(const RunOptions& options);
+
 class RunWatchers {
  public:
   // The observers of values. NOT_FOUND if --until names no instruction; the errors of Tracer::Begin.
   absl::Status Prepare(const RunOptions& options, const HloModule& module);
-  bool watches_values() const { return !watchers_.empty(); }
   // Those that depend on the engine: the progress line, and the times of `devices` devices.
   void PrepareForEngine(const RunOptions& options, const Program& program, const HloModule& module, int64_t devices);
 

@@ -129,10 +129,18 @@ void ScaleForAtan2(const LaneBuilder& lanes, std::vector<llvm::Value*>* operands
   for (llvm::Value*& operand : *operands) operand = ir.CreateFMul(operand, scale);
 }
 
+// Numbers of f64 below 2^kLinear, where sine, tangent and others are linear.
+constexpr int kLinear = -500;
+
+// SLEEF's tangent halves its operand, and the half of one below 2^-1021 is denormal.
+llvm::Value* WithLinearTangent(const LaneBuilder& lanes, llvm::Value* x, llvm::Value* result) {
+  const Reals reals(lanes, x->getType()->getScalarType());
+  return lanes.ir().CreateSelect(reals.IsBelow(x, kLinear), x, result);
+}
+
 // Without FMA the rest of a product of a number below 2^-900 is denormal. There the function is linear.
 llvm::Value* WithLinearPart(const LaneBuilder& lanes, MathFunction function, const std::vector<llvm::Value*>& operands,
                             llvm::Value* result) {
-  constexpr int kLinear = -500;
   constexpr double kSlopeOfErf = 1.1283791670955126;  // 2 / sqrt(pi)
   const Reals reals(lanes, operands[0]->getType()->getScalarType());
   Ir& ir = lanes.ir();
@@ -155,6 +163,7 @@ llvm::Value* WithLinearPart(const LaneBuilder& lanes, MathFunction function, con
 llvm::Value* EmitOfAllMagnitudes(const LaneBuilder& lanes, MathFunction function, std::vector<llvm::Value*> operands) {
   if (function == MathFunction::kAtan2) ScaleForAtan2(lanes, &operands);
   llvm::Value* result = EmitCall(lanes, function, operands);
+  if (function == MathFunction::kTan) return WithLinearTangent(lanes, operands[0], result);
   return lanes.target().has_fma ? result : WithLinearPart(lanes, function, operands, result);
 }
 

@@ -49,7 +49,7 @@ TEST_P(VectorMathTest, IsCloseToTheExactValue) {
 // ---- f64 of all magnitudes, where the rest of a product or a reciprocal may be denormal.
 
 double RelativeError(double actual, double exact, bool flush_denormals) {
-  if (flush_denormals && std::fabs(exact) < 0x1p-1021) return 0;
+  if (flush_denormals && std::fabs(exact) < 0x1p-1022) return 0;
   if (actual == exact || (std::isnan(actual) && std::isnan(exact))) return 0;
   return std::fabs(actual - exact) / std::fabs(exact);
 }

@@ -131,9 +131,9 @@ absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
 }
 
 absl::Status EvaluationRun::LoopIsTooLong(const HloInstruction& loop) const {
-  return WithLimitKind(
-      InvalidArgument("Loop %s exceeded loop iteration limit (%d).", loop.name(), options_.max_loop_iterations),
-      LimitKind::kIterations);
+  const absl::Status error =
+      InvalidArgument("Loop %s exceeded loop iteration limit (%d).", loop.name(), options_.max_loop_iterations);
+  return AtInstruction(WithLimitKind(error, LimitKind::kIterations), loop);
 }
 
 absl::StatusOr<ComputationPlan*> EvaluationRun::PlanOf(const HloComputation& computation) {
