@@ -15,7 +15,8 @@ using internal::StepDifference;
 std::string ToText(const StepDifference& difference) {
   const HloInstruction& instruction = *difference.instruction;
   std::string text =
-      absl::StrCat(instruction.name(), " in ", instruction.parent()->name(),
+      absl::StrCat(difference.device.has_value() ? absl::StrCat("device ", *difference.device, ": ") : "",
+                   instruction.name(), " in ", instruction.parent()->name(),
                    difference.is_of_plan ? ", the result, is another one than the same steps give with memory of their "
                                            "own: the plan of memory is wrong "
                                            "(--dump-dir writes it: program.buffers): "
@@ -40,6 +41,7 @@ Json ToJson(const StepDifference& difference) {
     operands.push_back({{"name", operand->name()}, {"shape", ShapeUtil::HumanString(operand->shape())}});
   }
   return {{"instruction", instruction.name()},
+          {"device", difference.device.has_value() ? Json(*difference.device) : Json()},
           {"computation", instruction.parent()->name()},
           {"text", ShortText(instruction)},
           {"source", SourceOf(instruction)},

@@ -212,9 +212,9 @@ std::vector<HelpSection> RunSections() {
         {"compile_ms", "The time of the verifier, and of the compiler of the engine cpu"},
         {"compared_steps", "With --check: how many steps were compared with the evaluator"},
         {"wrong_step",
-         "With --check, instead of outputs: the first step that differs. instruction, computation, text, source, "
-         "operands, shape, leaf, index, evaluator, cpu, comparison. If the plan of memory is wrong: the result, with "
-         "without_plan in the place of evaluator"},
+         "With --check, instead of outputs: the first step that differs. instruction, device (or null), computation, "
+         "text, source, operands, shape, leaf, index, evaluator, cpu, comparison. If the plan of memory is "
+         "wrong: the result, with without_plan in the place of evaluator"},
         {"first_ms", "The time of the first run"},
         {"run_ms_min, run_ms_median", "The times of the runs after the first"},
         {"peak_rss_bytes", "The peak memory of the process"},

@@ -104,7 +104,7 @@ absl::StatusOr<Value> CompiledProgram::ExecuteChecked(std::vector<Value> argumen
   const auto body = [&](absl::Span<Value> values) { return entry_->Run(values, run); };
   KASHI_ASSIGN_OR_RETURN(Value result, run.CallBy(entry, std::move(arguments), body));
   KASHI_ASSIGN_OR_RETURN(const Value expected, without_plan.Call(entry, std::move(copies)));
-  KASHI_RETURN_IF_ERROR(run.hooks().checker->ComparePlanned(*entry.root_instruction(), expected, result));
+  KASHI_RETURN_IF_ERROR(run.hooks().checker->ComparePlanned(*entry.root_instruction(), expected, result, run));
   return result;
 }
 

@@ -220,9 +220,10 @@ TEST(StepCheckerTest, NamesAWrongPlan) {
     const Literal literal = LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR1<float>({1, x}));
     return Value::FromLiteral(literal, /*budget=*/nullptr).value();
   };
+  const EvaluationRun run;
   StepChecker checker(&TenThousandth);
-  EXPECT_TRUE(checker.ComparePlanned(root, value_of(2), value_of(2)).ok());
-  EXPECT_FALSE(checker.ComparePlanned(root, value_of(2), value_of(3)).ok());
+  EXPECT_TRUE(checker.ComparePlanned(root, value_of(2), value_of(2), run).ok());
+  EXPECT_FALSE(checker.ComparePlanned(root, value_of(2), value_of(3), run).ok());
   ASSERT_TRUE(checker.first().has_value());
   EXPECT_TRUE(checker.first()->is_of_plan);
   EXPECT_EQ(checker.first()->instruction, &root);

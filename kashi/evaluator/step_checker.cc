@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/devices/device.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/operation.h"
@@ -71,6 +72,10 @@ RunHooks HooksOfReference(const EvaluationRun& run) {
   return hooks;
 }
 
+std::optional<int64_t> DeviceOf(const EvaluationRun& run) {
+  return run.device() == nullptr ? std::nullopt : std::make_optional(run.device()->id());
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Value>> StepChecker::CopyOf(absl::Span<const Value> operands, EvaluationRun& run) {
@@ -95,12 +100,13 @@ absl::Status StepChecker::Compare(const HloInstruction& instruction, std::vector
   EvaluationRun reference(OptionsOfReference(run), HooksOfReference(run), run.limits());
   KASHI_ASSIGN_OR_RETURN(const Value expected, reference.EvaluateInstruction(instruction, absl::MakeSpan(operands)));
   compared_steps_.fetch_add(1);
-  StepDifference difference = {&instruction, /*is_of_plan=*/false};
+  StepDifference difference = {&instruction, /*is_of_plan=*/false, DeviceOf(run)};
   return CompareArrays(expected, result, &difference);
 }
 
-absl::Status StepChecker::ComparePlanned(const HloInstruction& root, const Value& expected, const Value& actual) {
-  StepDifference difference = {&root, /*is_of_plan=*/true};
+absl::Status StepChecker::ComparePlanned(const HloInstruction& root, const Value& expected, const Value& actual,
+                                         const EvaluationRun& run) {
+  StepDifference difference = {&root, /*is_of_plan=*/true, DeviceOf(run)};
   return CompareArrays(expected, actual, &difference);
 }
 

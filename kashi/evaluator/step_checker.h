@@ -41,6 +41,7 @@ struct Operation;
 struct StepDifference {
   const HloInstruction* instruction;
   bool is_of_plan;
+  std::optional<int64_t> device;  // of a program of several devices
   // The array of the result, and its first wrong element.
   ShapeIndex leaf = {};
   std::string index = "";     // "[0,3]"
@@ -68,7 +69,8 @@ class StepChecker {
                        const EvaluationRun& run);
 
   // The value of the root of a program on planned memory. Expected: what the steps gave without the plan.
-  absl::Status ComparePlanned(const HloInstruction& root, const Value& expected, const Value& actual);
+  absl::Status ComparePlanned(const HloInstruction& root, const Value& expected, const Value& actual,
+                              const EvaluationRun& run);
 
   // After the run.
   const std::optional<StepDifference>& first() const { return first_; }
