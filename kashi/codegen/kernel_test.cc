@@ -44,7 +44,7 @@ class ForeignTargetTest : public testing::Test {
   }
 
  private:
-  const ForeignMath math_;
+  const ForeignMath math_ = {};
 };
 
 constexpr absl::string_view kSine = R"(
