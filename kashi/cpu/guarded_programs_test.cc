@@ -216,11 +216,11 @@ TEST(StepCheckerTest, NamesAWrongPlan) {
       ReadVerified("ENTRY e { x = f32[2] parameter(0) n = f32[2] negate(x) ROOT r = (f32[2]) tuple(n) }");
   ASSERT_TRUE(module.ok()) << module.status();
   const HloInstruction& root = *(*module)->entry_computation()->root_instruction();
-  const auto value_of = [](float x) {
-    const Literal literal = LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR1<float>({1, x}));
-    return Value::FromLiteral(literal, /*budget=*/nullptr).value();
-  };
   const EvaluationRun run;
+  const auto value_of = [&run](float x) {
+    const Literal literal = LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR1<float>({1, x}));
+    return Value::FromLiteral(literal, run.budget()).value();
+  };
   StepChecker checker(&TenThousandth);
   EXPECT_TRUE(checker.ComparePlanned(root, value_of(2), value_of(2), run).ok());
   EXPECT_FALSE(checker.ComparePlanned(root, value_of(2), value_of(3), run).ok());
