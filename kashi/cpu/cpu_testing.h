@@ -34,30 +34,33 @@ inline absl::StatusOr<std::unique_ptr<HloModule>> ReadVerified(absl::string_view
   return module;
 }
 
-// `checker`: null: steps are not compared.
-inline absl::StatusOr<Literal> RunSteps(const HloModule& module, const CompiledSteps* steps,
-                                        const std::vector<Literal>& arguments, const EvaluationOptions& options = {},
-                                        StepChecker* checker = nullptr) {
+// Runs the entry of a module by `run_entry`. `steps`: machine code for instructions; null: there is none. `checker`:
+// null: steps are not compared.
+inline absl::StatusOr<Literal> RunEntry(const HloModule& module, const CompiledSteps* steps,
+                                        const std::vector<Literal>& arguments, const EvaluationOptions& options,
+                                        StepChecker* checker, EntryFunction run_entry) {
   std::vector<const Literal*> pointers;
   for (const Literal& argument : arguments) pointers.push_back(&argument);
   RunHooks hooks;
   hooks.compiled = steps;
   hooks.checker = checker;
   EvaluationRun run(options, hooks);
-  return RunOnLiterals(*module.entry_computation(), pointers, run);
+  return RunOnLiterals(*module.entry_computation(), pointers, run, run_entry);
+}
+// By the evaluator, with these steps and without a plan of memory for the entry.
+inline absl::StatusOr<Literal> RunSteps(const HloModule& module, const CompiledSteps* steps,
+                                        const std::vector<Literal>& arguments, const EvaluationOptions& options = {},
+                                        StepChecker* checker = nullptr) {
+  return RunEntry(module, steps, arguments, options, checker, [&module](std::vector<Value> values, EvaluationRun& run) {
+    return run.Call(*module.entry_computation(), std::move(values));
+  });
 }
 inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const std::vector<Literal>& arguments,
                                           const EvaluationOptions& options = {}, StepChecker* checker = nullptr) {
-  std::vector<const Literal*> pointers;
-  for (const Literal& argument : arguments) pointers.push_back(&argument);
-  RunHooks hooks;
-  hooks.compiled = &program;
-  hooks.checker = checker;
-  EvaluationRun run(options, hooks);
-  const auto execute = [&program](std::vector<Value> values, EvaluationRun& in) {
-    return program.Execute(std::move(values), in);
+  const auto execute = [&program](std::vector<Value> values, EvaluationRun& run) {
+    return program.Execute(std::move(values), run);
   };
-  return RunOnLiterals(*program.module().entry_computation(), pointers, run, execute);
+  return RunEntry(program.module(), &program, arguments, options, checker, execute);
 }
 
 // Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an
