@@ -20,7 +20,7 @@
 
 namespace kashi::cli {
 
-using internal::WithThousands;
+using base::WithThousands;
 namespace {
 
 // The time of one device at one operation.
@@ -38,17 +38,17 @@ struct ClockTime {
 };
 
 // The operations of a device: their times are those of both halves. What async-start does at once has a row of its own.
-std::map<const HloInstruction*, ClockTime> TimesOf(const internal::StepClock& clock) {
+std::map<const HloInstruction*, ClockTime> TimesOf(const evaluator::StepClock& clock) {
   std::map<const HloInstruction*, ClockTime> times;
   for (const auto& [start, overlap] : clock.overlaps()) {
     times[start].span_ns = overlap.span_ns;
     times[start].hidden_ns = overlap.hidden_ns;
   }
-  for (const internal::StepTime& time : clock.times()) {
+  for (const evaluator::StepTime& time : clock.times()) {
     if (time.instruction == nullptr) continue;
-    const HloInstruction* const ended = internal::StartOfCollective(*time.instruction);
+    const HloInstruction* const ended = hlo::StartOfCollective(*time.instruction);
     const HloInstruction* const operation = ended == nullptr ? time.instruction : ended;
-    const bool is_collective = internal::CollectiveBegunBy(*operation) == operation;
+    const bool is_collective = hlo::CollectiveBegunBy(*operation) == operation;
     if (!is_collective && times.find(operation) == times.end()) continue;
     if (ended == nullptr) times[operation].calls += time.calls;
     times[operation].ns += time.own_ns;
@@ -58,7 +58,7 @@ std::map<const HloInstruction*, ClockTime> TimesOf(const internal::StepClock& cl
 
 // A line for each operation of each device here: device, calls, nanoseconds (also those from begin to end, and those
 // that are hidden), name.
-std::string TimesHere(const internal::StepProfile& profile) {
+std::string TimesHere(const evaluator::StepProfile& profile) {
   std::string text;
   for (const auto& [device, clock] : profile.clocks()) {
     for (const auto& [operation, time] : TimesOf(clock)) {
@@ -85,7 +85,7 @@ void AddTimes(absl::string_view text, int64_t rank, TimesByName* times) {
   }
 }
 
-absl::StatusOr<TimesByName> AllTimes(const internal::StepProfile& profile) {
+absl::StatusOr<TimesByName> AllTimes(const evaluator::StepProfile& profile) {
   TimesByName times;
   if (TheRanks() == nullptr) {
     AddTimes(TimesHere(profile), -1, &times);
@@ -114,7 +114,7 @@ int64_t GroupOf(const HloInstruction& instruction, DeviceCounts counts, int64_t 
 
 CollectiveRow CollectiveRowOf(const HloInstruction& instruction, DeviceCounts counts,
                               const std::vector<DeviceTime>& times, int64_t runs) {
-  const HloInstruction& collective = *internal::CollectiveBegunBy(instruction);
+  const HloInstruction& collective = *hlo::CollectiveBegunBy(instruction);
   CollectiveRow row;
   row.name = std::string(instruction.name());
   row.opcode = std::string(HloOpcodeString(collective.opcode()));
@@ -151,13 +151,13 @@ std::string Milliseconds(double ms) { return absl::StrFormat("%.3f", ms); }
 }  // namespace
 
 absl::StatusOr<std::vector<CollectiveRow>> ProfileCollectives(const HloModule& module, DeviceCounts counts,
-                                                              const internal::StepProfile& profile, int64_t runs) {
+                                                              const evaluator::StepProfile& profile, int64_t runs) {
   KASHI_ASSIGN_OR_RETURN(const TimesByName times, AllTimes(profile));
   std::vector<CollectiveRow> rows;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
       const auto found = times.find(std::string(instruction->name()));
-      if (found == times.end() || internal::CollectiveBegunBy(*instruction) == nullptr) continue;
+      if (found == times.end() || hlo::CollectiveBegunBy(*instruction) == nullptr) continue;
       rows.push_back(CollectiveRowOf(*instruction, counts, found->second, runs));
     }
   }

@@ -37,7 +37,7 @@ struct CollectiveRow {
 
 // All ranks call this, if there are several; only rank 0 has the rows, longest first. `runs`: how many were measured.
 absl::StatusOr<std::vector<CollectiveRow>> ProfileCollectives(const HloModule& module, DeviceCounts counts,
-                                                              const internal::StepProfile& profile, int64_t runs);
+                                                              const evaluator::StepProfile& profile, int64_t runs);
 
 // A table of the `top` longest; "" if there are none.
 std::string CollectivesText(const std::vector<CollectiveRow>& rows, int64_t top);

@@ -50,9 +50,9 @@ void AddVerbs(Command* command) {
 
 // The engines read the variable themselves (kashi/base/guard_pages.h); another value would be ignored.
 std::string GuardPagesError() {
-  const char* const text = std::getenv(internal::kGuardPagesVariable);
-  if (text == nullptr || internal::GuardPagesFromText(text).has_value()) return "";
-  return absl::StrCat(internal::kGuardPagesVariable, " is `", text, "`: give `behind` or `before`");
+  const char* const text = std::getenv(base::kGuardPagesVariable);
+  if (text == nullptr || base::GuardPagesFromText(text).has_value()) return "";
+  return absl::StrCat(base::kGuardPagesVariable, " is `", text, "`: give `behind` or `before`");
 }
 
 int Answer(const Command& command, const Command::Request& request, const std::string& first_argument) {

@@ -30,7 +30,7 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
+using base::HumanBytes;
 namespace {
 
 struct ConvertOptions {
@@ -103,7 +103,7 @@ std::optional<std::string> ConvertToMlir(const ModuleFile& file, const ConvertOp
   std::vector<HloFinding> findings;
   for (const stablehlo::StableHloProblem& problem : problems) {
     findings.push_back({problem.instruction, problem.instruction->parent(), "StableHLO",
-                        absl::StrCat(internal::PrintedOpcode(*problem.instruction), ": ", problem.status.message())});
+                        absl::StrCat(hlo::PrintedOpcode(*problem.instruction), ": ", problem.status.message())});
   }
   if (findings.empty()) {
     answers->AddFileError(file.name, text.status());

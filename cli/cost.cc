@@ -32,8 +32,8 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
-using internal::WithThousands;
+using base::HumanBytes;
+using base::WithThousands;
 namespace {
 
 struct CostOptions {

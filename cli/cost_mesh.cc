@@ -14,7 +14,7 @@
 
 namespace kashi::cli {
 
-using internal::WithThousands;
+using base::WithThousands;
 namespace {
 
 std::string SecondsText(double seconds) { return TimeText(seconds * 1e3); }

@@ -155,9 +155,9 @@ void AddDiffRunOptions(Verb* verb, DiffOptions* options) {
   verb->AddOption("--engine-a", &options->engine_a,
                   "Engine that runs A, as in `kashi run`. With cpu for either, outputs are compared; if they differ, "
                   "also the steps of cpu with the evaluator (default: evaluator)")
-      ->OneOf(internal::EngineNames());
+      ->OneOf(engine::EngineNames());
   verb->AddOption("--engine-b", &options->engine_b, "Engine that runs B (default: evaluator)")
-      ->OneOf(internal::EngineNames());
+      ->OneOf(engine::EngineNames());
   verb->AddFlag("--allow-elided", &options->allow_elided,
                 "Run even if the text leaves out values of constants, `{...}`; the same random values replace them in "
                 "both programs");

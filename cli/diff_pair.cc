@@ -27,8 +27,8 @@
 
 namespace kashi::cli {
 
-using internal::EvaluationRun;
-using internal::ProgramDoor;
+using engine::ProgramDoor;
+using evaluator::EvaluationRun;
 namespace {
 
 std::string SideText(const char* side, const HloInstruction& instruction, const ValueSummary& summary) {
@@ -121,12 +121,12 @@ absl::StatusOr<std::vector<Value>> PairDiff::MakeArguments() {
 
 absl::StatusOr<std::vector<Literal>> PairDiff::RunModule(
     const ModuleFile& file, const std::vector<Value>& arguments,
-    const std::function<absl::Status(const HloInstruction&, const Value&)>& see, internal::StepChecker* checker) {
+    const std::function<absl::Status(const HloInstruction&, const Value&)>& see, evaluator::StepChecker* checker) {
   RunProgress progress(*file.module, 1, &file == &*a_ ? "A" : "B");
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.cancelled = &interrupt_.flag();
-  internal::RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.checker = checker;
   if (SeesValues()) {
     evaluation.observer = [&](const HloInstruction& instruction, const Value& value) {
@@ -232,7 +232,7 @@ absl::Status PairDiff::CompareSteps(const std::vector<Value>& arguments) {
   for (const ModuleFile* file : {&*a_, &*b_}) {
     if (EngineOf(*file) != "cpu") continue;
     const std::string side = file == &*a_ ? "A" : "B";
-    const std::unique_ptr<internal::StepChecker> checker = MakeStepChecker(Tolerance{options_.tolerance});
+    const std::unique_ptr<evaluator::StepChecker> checker = MakeStepChecker(Tolerance{options_.tolerance});
     const auto see = [](const HloInstruction&, const Value&) { return absl::OkStatus(); };
     const absl::Status status = RunModule(*file, arguments, see, checker.get()).status();
     if (!checker->first().has_value()) {

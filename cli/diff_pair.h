@@ -89,7 +89,7 @@ class PairDiff {
   absl::StatusOr<std::vector<Literal>> RunModule(
       const ModuleFile& file, const std::vector<Value>& arguments,
       const std::function<absl::Status(const HloInstruction&, const Value&)>& see,
-      internal::StepChecker* checker = nullptr);
+      evaluator::StepChecker* checker = nullptr);
   // For engines that do not show the value of each instruction: finds the step that the engine cpu computes differently
   // from the evaluator.
   absl::Status CompareSteps(const std::vector<Value>& arguments);

@@ -19,7 +19,7 @@
 
 namespace kashi::cli {
 
-using internal::WithThousands;
+using base::WithThousands;
 namespace {
 
 constexpr size_t kMostLines = 60;

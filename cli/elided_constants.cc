@@ -19,10 +19,10 @@
 
 namespace kashi::cli {
 
-using internal::ElidedConstants;
-using internal::IsElidedConstant;
-using internal::SetConstant;
-using internal::ValueConstraints;
+using analysis::ValueConstraints;
+using hlo::ElidedConstants;
+using hlo::IsElidedConstant;
+using hlo::SetConstant;
 namespace {
 
 constexpr size_t kMostNames = 5;

@@ -17,8 +17,8 @@
 
 namespace kashi::cli {
 
-using internal::EvaluationRun;
-using internal::ProgramDoor;
+using engine::ProgramDoor;
+using evaluator::EvaluationRun;
 namespace {
 
 absl::Status AtOutput(size_t i, const absl::Status& status) {

@@ -14,7 +14,7 @@
 
 namespace kashi::cli {
 
-using internal::WithThousands;
+using base::WithThousands;
 namespace {
 
 constexpr std::chrono::seconds kLongestLayout(60);

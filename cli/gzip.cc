@@ -11,7 +11,7 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
+using base::HumanBytes;
 
 namespace {
 

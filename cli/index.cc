@@ -20,7 +20,7 @@
 
 namespace kashi::cli {
 
-using internal::DimensionName;
+using array::DimensionName;
 namespace {
 
 struct IndexOptions {

@@ -13,8 +13,8 @@
 
 namespace kashi::cli {
 
-using internal::MatrixProduct;
-using internal::ParallelFor;
+using base::ParallelFor;
+using kernels::MatrixProduct;
 namespace {
 
 constexpr int kTimes = 4;  // of each measurement; the fastest counts, and the first touches the memory

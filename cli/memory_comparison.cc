@@ -18,7 +18,7 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
+using base::HumanBytes;
 namespace {
 
 // A buffer of a and its counterpart in b; one of them may be null.

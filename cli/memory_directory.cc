@@ -13,7 +13,7 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
+using base::HumanBytes;
 namespace {
 
 // The preference among files of one module: text first, then protos.

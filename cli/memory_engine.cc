@@ -14,11 +14,11 @@
 
 namespace kashi::cli {
 
-using internal::Buffer;
-using internal::BufferAssignment;
-using internal::Home;
-using internal::HumanBytes;
-using internal::ProgramDoor;
+using base::HumanBytes;
+using buffers::Buffer;
+using buffers::BufferAssignment;
+using buffers::Home;
+using engine::ProgramDoor;
 namespace {
 
 struct Totals {

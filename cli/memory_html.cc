@@ -28,8 +28,8 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
-using internal::WithThousands;
+using base::HumanBytes;
+using base::WithThousands;
 namespace {
 
 constexpr size_t kPaddingRows = 10;

@@ -18,7 +18,7 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
+using base::HumanBytes;
 namespace {
 
 // "S(1) VMEM"

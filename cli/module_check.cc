@@ -83,7 +83,7 @@ void AddFindings(const ModuleFile& file, absl::Span<const HloFinding> findings, 
     return;
   }
   for (const HloFinding& finding : findings.subspan(0, kMostShown))
-    PrintNote(internal::Printable(FindingText(file, finding)));
+    PrintNote(base::Printable(FindingText(file, finding)));
   if (findings.size() <= kMostShown) return;
   PrintNote(absl::StrCat(file.name, ": and ", Count(findings.size() - kMostShown, "more error"), "\n"));
 }

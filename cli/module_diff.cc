@@ -12,7 +12,7 @@
 
 namespace kashi::cli {
 
-using internal::IsElidedConstant;
+using hlo::IsElidedConstant;
 namespace {
 
 using InstructionMap = absl::flat_hash_map<const HloInstruction*, const HloInstruction*>;

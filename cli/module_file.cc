@@ -35,7 +35,7 @@
 
 namespace kashi::cli {
 
-using internal::AvailableMemoryBytes;
+using base::AvailableMemoryBytes;
 namespace {
 
 absl::Status CannotRead(const std::string& path) {
@@ -61,12 +61,12 @@ bool IsOtherText(const std::filesystem::path& path) {
   if (file == nullptr) return false;
   const size_t size = std::fread(beginning, 1, sizeof(beginning), file);
   std::fclose(file);
-  return size > 0 && !internal::BeginsLikeHloText({beginning, size});
+  return size > 0 && !hlo::BeginsLikeHloText({beginning, size});
 }
 
 // Protos have bytes that text does not have, or begin with a field: `name: "…"`.
 bool LooksLikeProto(absl::string_view bytes) {
-  if (internal::BeginsLikeHloText(bytes)) return false;
+  if (hlo::BeginsLikeHloText(bytes)) return false;
   bool text_format = false;
   GuessHloProtoKind(bytes, &text_format);
   if (text_format) return true;
@@ -172,7 +172,7 @@ absl::Status ReadProto(bool is_json, ModuleFile* file) {
     file->module = *std::move(module);
     return absl::OkStatus();
   }
-  const std::string other = internal::DescribeOtherKind(*file->bytes);
+  const std::string other = hlo::DescribeOtherKind(*file->bytes);
   return other.empty() ? module.status() : InvalidArgument("%s: %s", file->name, other);
 }
 
@@ -190,7 +190,7 @@ bool ReadText(const ModuleReaderOptions& options, ModuleFile* file, Answers* ans
     file->module = *std::move(module);
     return true;
   }
-  const std::string other = internal::DescribeOtherKind(*file->bytes);
+  const std::string other = hlo::DescribeOtherKind(*file->bytes);
   if (!module.ok() && !other.empty()) {
     answers->AddFileError(file->name, InvalidArgument("%s: %s", file->name, other));
   } else if (diagnostics.empty()) {
@@ -248,7 +248,7 @@ std::optional<ModuleFile> ReadModule(ModuleFile file, const ModuleReaderOptions&
   const std::string& bytes = *file.bytes;
   const bool is_json = LooksLikeHloJson(bytes);
   absl::Status status;
-  if (internal::IsEmptyInput(bytes)) {
+  if (hlo::IsEmptyInput(bytes)) {
     status = InvalidArgument("%s is empty", file.name);
   } else if (stablehlo::IsStableHlo(bytes)) {
     status = ReadStableHloModule(options, &file);

@@ -15,7 +15,7 @@
 
 namespace kashi::cli {
 
-using internal::FindEvaluation;
+using evaluator::FindEvaluation;
 namespace {
 
 struct OpsOptions {

@@ -21,12 +21,12 @@
 
 namespace kashi::cli {
 
-using internal::DefaultMemoryLimit;
+using base::DefaultMemoryLimit;
 namespace {
 
 class InputChooser {
  public:
-  InputChooser(const RunOptions& options, const Interrupt& interrupt, const internal::DeviceFabric* fabric,
+  InputChooser(const RunOptions& options, const Interrupt& interrupt, const devices::DeviceFabric* fabric,
                ModuleFile* file, Json* json)
       : options_(options),
         meter_(WorkLimitsOf(options.limits, &interrupt.flag())),
@@ -51,7 +51,7 @@ class InputChooser {
 
   const RunOptions& options_;
   const WorkMeter meter_;
-  const internal::DeviceFabric* const fabric_;
+  const devices::DeviceFabric* const fabric_;
   ModuleFile& file_;
   Json* const json_;
   ProgramInputs inputs_;
@@ -173,7 +173,7 @@ absl::Status InputChooser::Choose() {
 }  // namespace
 
 absl::StatusOr<ProgramInputs> ChooseProgramInputs(const RunOptions& options, const Interrupt& interrupt,
-                                                  const internal::DeviceFabric* fabric, ModuleFile* file, Json* json) {
+                                                  const devices::DeviceFabric* fabric, ModuleFile* file, Json* json) {
   InputChooser chooser(options, interrupt, fabric, file, json);
   KASHI_RETURN_IF_ERROR(chooser.FillElided());
   KASHI_RETURN_IF_ERROR(chooser.Choose());

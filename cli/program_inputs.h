@@ -33,7 +33,7 @@ struct ProgramInputs {
 // "elided_constants". `fabric`: of several ranks, of which this one reads the arguments of its own devices; null: there
 // is one process.
 absl::StatusOr<ProgramInputs> ChooseProgramInputs(const RunOptions& options, const Interrupt& interrupt,
-                                                  const internal::DeviceFabric* fabric, ModuleFile* file, Json* json);
+                                                  const devices::DeviceFabric* fabric, ModuleFile* file, Json* json);
 
 }  // namespace kashi::cli
 

@@ -19,7 +19,7 @@
 
 namespace kashi::cli {
 
-using internal::WithThousands;
+using base::WithThousands;
 namespace {
 
 using Clock = std::chrono::steady_clock;

@@ -34,7 +34,7 @@ class Ranks {
   // The first error of any rank, with the name of that rank. The result is the same on all ranks.
   virtual absl::Status Agree(const absl::Status& own) = 0;
   // The devices of the run, on all ranks.
-  virtual internal::DeviceFabric* Fabric(bool deterministic) = 0;
+  virtual devices::DeviceFabric* Fabric(bool deterministic) = 0;
   // Gives rank 0 the results of all devices.
   virtual absl::Status GatherResults(const Shape& shape, std::vector<Literal>* results) = 0;
   // The texts of all ranks, by rank.

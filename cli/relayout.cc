@@ -35,9 +35,9 @@
 
 namespace kashi::cli {
 
-using internal::Lexer;
-using internal::PageBuffer;
-using internal::Token;
+using array::Lexer;
+using array::Token;
+using base::PageBuffer;
 namespace {
 
 // ---- Padding --------------------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@
 
 namespace kashi::cli {
 
-using internal::DefaultMemoryLimit;
-using internal::PageBuffer;
-using internal::WithThousands;
+using base::DefaultMemoryLimit;
+using base::PageBuffer;
+using base::WithThousands;
 namespace {
 
 struct FileBytes {

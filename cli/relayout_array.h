@@ -18,7 +18,7 @@ namespace kashi::cli {
 // The bytes of a file, or of a file to write, and the array in them.
 struct ArrayFile {
   Placement placement;
-  internal::PageBuffer memory;
+  base::PageBuffer memory;
   int64_t header_bytes;  // the bytes before the array: the header of an .npy file
   int64_t bytes;         // of the file, header included
 

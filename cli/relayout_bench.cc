@@ -14,9 +14,9 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
-using internal::ParallelFor;
-using internal::ParallelThreadCount;
+using base::HumanBytes;
+using base::ParallelFor;
+using base::ParallelThreadCount;
 namespace {
 
 using Clock = std::chrono::steady_clock;

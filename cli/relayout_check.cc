@@ -14,7 +14,7 @@
 
 namespace kashi::cli {
 
-using internal::ParallelFor;
+using base::ParallelFor;
 namespace {
 
 // SplitMix64. The n-th number of a seed is a function of n, so that any thread can make any part.

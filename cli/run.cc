@@ -19,6 +19,7 @@
 #include "cli/limits.h"
 #include "cli/module_check.h"
 #include "cli/module_file.h"
+#include "cli/partition_module.h"
 #include "cli/program_inputs.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -45,10 +46,10 @@
 
 namespace kashi::cli {
 
-using internal::DefaultMemoryLimit;
-using internal::EvaluationRun;
-using internal::PeakMemoryBytes;
-using internal::ProgramDoor;
+using base::DefaultMemoryLimit;
+using base::PeakMemoryBytes;
+using engine::ProgramDoor;
+using evaluator::EvaluationRun;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -66,7 +67,7 @@ class ProgramRun {
   absl::Status Prepare();
   absl::Status PrepareEngine();
   // The options and hooks of a run.
-  std::pair<EvaluationOptions, internal::RunHooks> Setup();
+  std::pair<EvaluationOptions, evaluator::RunHooks> Setup();
 
   // Each returns one result per device.
   absl::StatusOr<std::vector<Literal>> Execute();
@@ -101,7 +102,7 @@ class ProgramRun {
   Answers& answers_;
   HardStop& hard_stop_;
   const Interrupt& interrupt_ = hard_stop_.interrupt();
-  internal::DeviceFabric* fabric_ = nullptr;  // of several ranks
+  devices::DeviceFabric* fabric_ = nullptr;  // of several ranks
   ModuleFile file_;
   ProgramInputs inputs_;
   RunWatchers watchers_;
@@ -121,7 +122,7 @@ absl::Status ProgramRun::PrepareEngine() {
   return absl::OkStatus();
 }
 
-std::pair<EvaluationOptions, internal::RunHooks> ProgramRun::Setup() {
+std::pair<EvaluationOptions, evaluator::RunHooks> ProgramRun::Setup() {
   EvaluationOptions evaluation;
   ApplyLimits(options_.limits, &evaluation);
   evaluation.seed = options_.seed;
@@ -130,7 +131,7 @@ std::pair<EvaluationOptions, internal::RunHooks> ProgramRun::Setup() {
   if (fabric_ != nullptr && options_.limits.memory_limit == 0) {
     evaluation.memory_limit_bytes = DefaultMemoryLimit() / TheRanks()->ranks_of_machine();
   }
-  internal::RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.fabric = fabric_;
   watchers_.AddTo(&evaluation, &hooks);
   return {std::move(evaluation), hooks};

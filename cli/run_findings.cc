@@ -10,7 +10,7 @@
 
 namespace kashi::cli {
 
-using internal::StepDifference;
+using evaluator::StepDifference;
 
 std::string ToText(const StepDifference& difference) {
   const HloInstruction& instruction = *difference.instruction;
@@ -54,8 +54,8 @@ Json ToJson(const StepDifference& difference) {
           {"comparison", ToJson(OutputComparison{difference.tolerance, difference.statistics})}};
 }
 
-std::unique_ptr<internal::StepChecker> MakeStepChecker(const Tolerance& tolerance) {
-  return std::make_unique<internal::StepChecker>([tolerance](PrimitiveType type) { return tolerance.For(type); });
+std::unique_ptr<evaluator::StepChecker> MakeStepChecker(const Tolerance& tolerance) {
+  return std::make_unique<evaluator::StepChecker>([tolerance](PrimitiveType type) { return tolerance.For(type); });
 }
 
 std::optional<RunFinding> FindingOf(const RunFindings& findings, const std::string& file) {

@@ -14,16 +14,16 @@
 namespace kashi::cli {
 
 // "fusion.1 in main computes something else than the evaluator …", its operands, its first wrong element, its source.
-std::string ToText(const internal::StepDifference& difference);
-Json ToJson(const internal::StepDifference& difference);
+std::string ToText(const evaluator::StepDifference& difference);
+Json ToJson(const evaluator::StepDifference& difference);
 
 // Compares by the tolerance of outputs (run_outputs.h).
-std::unique_ptr<internal::StepChecker> MakeStepChecker(const Tolerance& tolerance);
+std::unique_ptr<evaluator::StepChecker> MakeStepChecker(const Tolerance& tolerance);
 
 // Both may be null: not looked for.
 struct RunFindings {
   const NanCheck* nan;
-  const internal::StepChecker* checker;
+  const evaluator::StepChecker* checker;
 };
 
 // The finding that ended the run.

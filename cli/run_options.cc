@@ -17,7 +17,7 @@ namespace kashi::cli {
 namespace {
 
 std::vector<std::string> EnginesToChoose() {
-  std::vector<std::string> names = internal::EngineNames();
+  std::vector<std::string> names = engine::EngineNames();
   names.insert(names.begin(), "auto");
   return names;
 }

@@ -20,8 +20,8 @@
 
 namespace kashi::cli {
 
-using internal::StepTime;
-using internal::WithThousands;
+using base::WithThousands;
+using evaluator::StepTime;
 namespace {
 
 constexpr char kBetweenSteps[] = "(between steps)";
@@ -274,7 +274,7 @@ std::string EventText(const ProfileRow& row) {
 
 }  // namespace
 
-void WarnOfLostEvents(const internal::StepProfile& profile) {
+void WarnOfLostEvents(const evaluator::StepProfile& profile) {
   int64_t kept = 0, lost = 0;
   for (const auto& [device, clock] : profile.clocks()) {
     kept += static_cast<int64_t>(clock.events().size());
@@ -285,19 +285,19 @@ void WarnOfLostEvents(const internal::StepProfile& profile) {
                             " more ran"));
 }
 
-std::string ProfileTrace(const internal::StepProfile& profile, const ProfileReport& report) {
+std::string ProfileTrace(const evaluator::StepProfile& profile, const ProfileReport& report) {
   absl::flat_hash_map<const HloInstruction*, std::string> texts;
   for (const ProfileRow& row : report.rows) texts[row.instruction] = EventText(row);
   int64_t begin_ns = INT64_MAX;
   for (const auto& [device, clock] : profile.clocks()) {
-    for (const internal::StepEvent& event : clock.events()) begin_ns = std::min(begin_ns, event.begin_ns);
+    for (const evaluator::StepEvent& event : clock.events()) begin_ns = std::min(begin_ns, event.begin_ns);
   }
   std::string json = absl::StrCat(R"({"displayTimeUnit":"ns","traceEvents":[{"name":"process_name","ph":"M","pid":0,)",
                                   R"("args":{"name":"kashi run, engine )", report.engine, "\"}}");
   for (const auto& [device, clock] : profile.clocks()) {
     absl::StrAppend(&json, ",\n", R"({"name":"thread_name","ph":"M","pid":0,"tid":)", device,
                     R"(,"args":{"name":"device )", device, "\"}}");
-    for (const internal::StepEvent& event : clock.events()) {
+    for (const evaluator::StepEvent& event : clock.events()) {
       absl::StrAppendFormat(&json, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,%s}", device,
                             static_cast<double>(event.begin_ns - begin_ns) * 1e-3,
                             static_cast<double>(event.end_ns - event.begin_ns) * 1e-3, texts[event.instruction]);

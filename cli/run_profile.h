@@ -45,7 +45,7 @@ struct ProfileReport {
 
 // `times` are the sums over all runs but the first, or of the only run. The cost of a step is that of XLA's cost
 // analysis. INVALID_ARGUMENT for modules that the analysis refuses. The program must outlive the report.
-absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const std::vector<internal::StepTime>& times,
+absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const std::vector<evaluator::StepTime>& times,
                                                 int64_t all_runs);
 
 // A table of the `top` longest steps, and a line for the others.
@@ -54,10 +54,10 @@ std::string ProfileText(const ProfileReport& report, int64_t top);
 Json ProfileJson(const ProfileReport& report);
 
 // Warns that a trace does not hold all steps.
-void WarnOfLostEvents(const internal::StepProfile& profile);
+void WarnOfLostEvents(const evaluator::StepProfile& profile);
 
 // The events of a profile as a JSON trace for Perfetto (ui.perfetto.dev) and chrome://tracing: one thread a device.
-std::string ProfileTrace(const internal::StepProfile& profile, const ProfileReport& report);
+std::string ProfileTrace(const evaluator::StepProfile& profile, const ProfileReport& report);
 // The number of events of all devices in a trace, besides those of loops and calls: some 40 MB of text.
 inline constexpr int64_t kMostTraceEvents = 200'000;
 

@@ -7,7 +7,7 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
+using base::HumanBytes;
 
 std::vector<double> ProgramTimes::Later() const {
   std::vector<double> later(run_ms.begin() + (run_ms.size() > 1 ? 1 : 0), run_ms.end());

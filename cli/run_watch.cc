@@ -21,8 +21,8 @@
 
 namespace kashi::cli {
 
-using internal::HumanBytes;
-using internal::WithThousands;
+using base::HumanBytes;
+using base::WithThousands;
 
 // ---- Tracer ---------------------------------------------------------------------------------------------------------
 

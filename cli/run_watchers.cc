@@ -44,11 +44,11 @@ void RunWatchers::PrepareForEngine(const RunOptions& options, const Program& pro
   }
   if (options.profile || !options.profile_trace.empty()) {
     const int64_t events = options.profile_trace.empty() ? 0 : kMostTraceEvents;
-    profile_ = std::make_unique<internal::StepProfile>(events / devices);
+    profile_ = std::make_unique<evaluator::StepProfile>(events / devices);
   }
 }
 
-void RunWatchers::AddTo(EvaluationOptions* evaluation, internal::RunHooks* hooks) {
+void RunWatchers::AddTo(EvaluationOptions* evaluation, evaluator::RunHooks* hooks) {
   hooks->checker = checker_.get();
   hooks->profile = profile_.get();
   if (watchers_.empty()) return;

@@ -33,13 +33,13 @@ class RunWatchers {
   void PrepareForEngine(const RunOptions& options, const Program& program, const HloModule& module, int64_t devices);
 
   // Lets a run call them. They must outlive it.
-  void AddTo(EvaluationOptions* evaluation, internal::RunHooks* hooks);
+  void AddTo(EvaluationOptions* evaluation, evaluator::RunHooks* hooks);
   // After the run, also one that failed.
   absl::Status Finish();
 
   const Until* until() const { return until_.get(); }
-  internal::StepProfile* profile() const { return profile_.get(); }        // null: not measured
-  const internal::StepChecker* checker() const { return checker_.get(); }  // null: nothing is compared
+  evaluator::StepProfile* profile() const { return profile_.get(); }        // null: not measured
+  const evaluator::StepChecker* checker() const { return checker_.get(); }  // null: nothing is compared
   RunFindings findings() const { return {nan_check_.get(), checker_.get()}; }
 
  private:
@@ -50,8 +50,8 @@ class RunWatchers {
   std::unique_ptr<NanCheck> nan_check_;
   std::unique_ptr<RunProgress> progress_;
   std::vector<Watcher*> watchers_;
-  std::unique_ptr<internal::StepChecker> checker_;
-  std::unique_ptr<internal::StepProfile> profile_;
+  std::unique_ptr<evaluator::StepChecker> checker_;
+  std::unique_ptr<evaluator::StepProfile> profile_;
 };
 
 }  // namespace kashi::cli

@@ -9,7 +9,7 @@ namespace kashi::cli {
 
 absl::StatusOr<ProgramScope> ChooseScope(const HloModule& module, const std::string& as) {
   ProgramScope scope = ProgramScopeOf(module);
-  if (scope.is_global() || as == "global") KASHI_RETURN_IF_ERROR(internal::CheckSdyShardings(module));
+  if (scope.is_global() || as == "global") KASHI_RETURN_IF_ERROR(hlo::CheckSdyShardings(module));
   if (as == "auto") return scope;
   scope.kind = as == "global" ? ProgramScope::Kind::kGlobal : ProgramScope::Kind::kPerDevice;
   scope.reason = absl::StrCat("--as ", as);

@@ -31,7 +31,7 @@
 
 namespace kashi::cli {
 
-using internal::Printable;
+using base::Printable;
 namespace {
 
 // --durable

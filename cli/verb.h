@@ -163,7 +163,7 @@ size_t TerminalWidth(int descriptor);
 bool StdoutTakesColour();
 bool StderrTakesColour();
 
-using internal::Count;
+using base::Count;
 
 // The text in single quotes, as one word for a shell.
 std::string ShellQuoted(const std::string& text);

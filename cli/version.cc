@@ -11,7 +11,7 @@
 
 namespace kashi::cli {
 
-using internal::HasLapack;
+using custom_calls::HasLapack;
 namespace {
 
 // The instruction sets of the processor that the kernels use. None of them is required.
@@ -31,14 +31,14 @@ std::vector<std::string> Features(const Command& command) {
     if (verb->help().group != kOwnVerbs) names.push_back(verb->name());
   }
   if (HasLapack()) names.push_back("lapack");
-  if (internal::FindEngine("cpu") != nullptr) names.push_back("cpu");
+  if (engine::FindEngine("cpu") != nullptr) names.push_back("cpu");
   return names;
 }
 
 std::string VersionText(const Command& command) {
   return absl::StrCat("kashi ", KASHI_VERSION, "\nfeatures: ", absl::StrJoin(Features(command), " "),
                       "\nCPU: ", absl::StrJoin(CpuCapabilities(), " "),
-                      "\ncompiled engine: ", internal::AboutCompiledEngine(), "\n");
+                      "\ncompiled engine: ", engine::AboutCompiledEngine(), "\n");
 }
 
 int RunVersion(const Command& command, bool json) {
@@ -47,7 +47,7 @@ int RunVersion(const Command& command, bool json) {
     answers.AddLine({{"version", KASHI_VERSION},
                      {"features", Features(command)},
                      {"cpu", CpuCapabilities()},
-                     {"compiled_engine", std::string(internal::AboutCompiledEngine())}});
+                     {"compiled_engine", std::string(engine::AboutCompiledEngine())}});
   } else {
     answers.Add(VersionText(command));
   }

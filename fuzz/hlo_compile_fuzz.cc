@@ -19,7 +19,7 @@
 #include "kashi/evaluator/literal_run.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 bool HasRealNumbers(const HloModule& module) {
@@ -41,14 +41,14 @@ bool IsLimit(const absl::Status& status) {
 }
 
 // Between guard pages, an access beyond an array ends the process.
-void CompareRun(const HloModule& module, const CompiledProgram& program, const std::vector<Literal>& arguments,
+void CompareRun(const HloModule& module, const cpu::CompiledProgram& program, const std::vector<Literal>& arguments,
                 const Literal& expected) {
-  RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.compiled = &program;
-  EvaluationRun run(OptionsOfSmallRun(), hooks);
+  evaluator::EvaluationRun run(OptionsOfSmallRun(), hooks);
   std::vector<const Literal*> pointers;
   for (const Literal& argument : arguments) pointers.push_back(&argument);
-  const absl::StatusOr<Literal> actual = RunOnLiterals(*program.module().entry_computation(), pointers, run);
+  const absl::StatusOr<Literal> actual = evaluator::RunOnLiterals(*program.module().entry_computation(), pointers, run);
   if (IsLimit(actual.status())) return;
   KASHI_CHECK_OK(actual);
   KASHI_CHECK(ShapeUtil::Compatible(expected.shape(), actual->shape()));
@@ -61,23 +61,23 @@ void Compare(const HloModule& module) {
   const absl::StatusOr<Literal> expected =
       HloEvaluator(OptionsOfSmallRun()).Evaluate(module, absl::MakeConstSpan(*arguments));
   if (!expected.ok()) return;
-  const absl::StatusOr<std::unique_ptr<CompiledProgram>> program = CompiledProgram::Compile(module);
+  const absl::StatusOr<std::unique_ptr<cpu::CompiledProgram>> program = cpu::CompiledProgram::Compile(module);
   KASHI_CHECK_OK(program);
-  for (const GuardPages pages : {GuardPages::kBehind, GuardPages::kBefore}) {
-    const WithGuardPages guarded(pages);
+  for (const base::GuardPages pages : {base::GuardPages::kBehind, base::GuardPages::kBefore}) {
+    const base::WithGuardPages guarded(pages);
     CompareRun(module, **program, *arguments, *expected);
   }
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto module = kashi::internal::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
-  if (module != nullptr) kashi::internal::Compare(*module);
+  const auto module = kashi::fuzz::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
+  if (module != nullptr) kashi::fuzz::Compare(*module);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/device_group.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 constexpr int64_t kMostDevices = 8;
@@ -54,14 +54,14 @@ void CheckRuns(const HloModule& module) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto module = kashi::internal::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
-  if (module != nullptr) kashi::internal::CheckRuns(*module);
+  const auto module = kashi::fuzz::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
+  if (module != nullptr) kashi::fuzz::CheckRuns(*module);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

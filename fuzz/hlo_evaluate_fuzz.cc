@@ -14,7 +14,7 @@
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 void Evaluate(const HloModule& module) {
@@ -31,14 +31,14 @@ void Evaluate(const HloModule& module) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto module = kashi::internal::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
-  if (module != nullptr) kashi::internal::Evaluate(*module);
+  const auto module = kashi::fuzz::ReadSmallProgram({reinterpret_cast<const char*>(data), size});
+  if (module != nullptr) kashi::fuzz::Evaluate(*module);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

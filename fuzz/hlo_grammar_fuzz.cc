@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 enum class Codec {
@@ -191,10 +191,10 @@ void CheckLaws(const std::string& text) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   FuzzedDataProvider data(bytes, size);
-  kashi::internal::CheckLaws(kashi::internal::ModuleText(&data).Make());
+  kashi::fuzz::CheckLaws(kashi::fuzz::ModuleText(&data).Make());
   return 0;
 }

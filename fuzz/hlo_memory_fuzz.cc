@@ -16,7 +16,7 @@
 #include "kashi/base/check.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 void CheckBuffers(const MemoryAnalysis& memory) {
@@ -68,17 +68,17 @@ void CountCosts(const HloModule& module) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const auto module = kashi::ParseAndReturnUnverifiedModule(text);
   if (!module.ok()) return 0;
-  for (const char* target : {"", "v5e", "v3", "host"}) kashi::internal::Measure(**module, target);
-  kashi::internal::CountCosts(**module);
+  for (const char* target : {"", "v5e", "v3", "host"}) kashi::fuzz::Measure(**module, target);
+  kashi::fuzz::CountCosts(**module);
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo_proto_io.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 std::unique_ptr<HloModule> ReadAgain(const HloModule& module, HloProtoFile* file) {
@@ -53,16 +53,16 @@ void Run(const HloModule& module, const std::vector<Literal>& arguments) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kashi::HloProtoFile file;
   const auto module = kashi::ReadHloProto({reinterpret_cast<const char*>(data), size}, &file);
   if (!module.ok()) return 0;
-  const auto again = kashi::internal::ReadAgain(**module, &file);
-  kashi::internal::Run(*again, kashi::internal::LiteralsOf(file.snapshot.arguments()));
+  const auto again = kashi::fuzz::ReadAgain(**module, &file);
+  kashi::fuzz::Run(*again, kashi::fuzz::LiteralsOf(file.snapshot.arguments()));
   for (const auto& partition : file.unoptimized_snapshot.partitions()) {
-    kashi::internal::Run(*again, kashi::internal::LiteralsOf(partition.arguments()));
+    kashi::fuzz::Run(*again, kashi::fuzz::LiteralsOf(partition.arguments()));
   }
   if (!file.snapshot.has_result()) return 0;
   const auto result = kashi::Literal::CreateFromProto(file.snapshot.result());
@@ -71,5 +71,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

@@ -11,7 +11,7 @@
 #include "kashi/base/check.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 // XLA prints some strings without escapes, and names in shardings never with; those do not read back.
@@ -37,13 +37,13 @@ void CheckText(absl::string_view text) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  kashi::internal::CheckText(absl::string_view(reinterpret_cast<const char*>(data), size));
+  kashi::fuzz::CheckText(absl::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

@@ -27,7 +27,7 @@
 // libFuzzer's own mutation of bytes.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 
 class HloTextMutator {
  public:
@@ -226,6 +226,6 @@ inline size_t MutateHloText(uint8_t* data, size_t size, size_t max_size, unsigne
   return mutant.size();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 #endif  // KASHI_FUZZ_HLO_TEXT_MUTATOR_H_

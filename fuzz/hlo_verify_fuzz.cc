@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 void Verify(const HloModule& module, const HloVerifierOpts& opts) {
@@ -25,13 +25,13 @@ void Verify(const HloModule& module, const HloVerifierOpts& opts) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const auto module = kashi::ParseAndReturnUnverifiedModule(text);
   if (!module.ok()) return 0;
-  kashi::internal::Verify(**module, {});
+  kashi::partition::Verify(**module, {});
   kashi::HloVerifierOpts strict;
   strict.layout_sensitive = true;
   strict.verify_broadcast_dimensions_order = true;
@@ -41,11 +41,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   strict.verify_no_host_memory_space = true;
   strict.verify_no_collective_deadlocks = true;
   strict.instruction_can_change_layout = kashi::InstructionMayChangeLayout;
-  kashi::internal::Verify(**module, strict);
-  kashi::internal::Verify(**module, kashi::HloVerifierOpts{}.AllowMixedPrecision().WithAllowUnboundedDynamism(true));
+  kashi::partition::Verify(**module, strict);
+  kashi::partition::Verify(**module, kashi::HloVerifierOpts{}.AllowMixedPrecision().WithAllowUnboundedDynamism(true));
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

@@ -15,7 +15,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 constexpr const char* kShapes[] = {"pred[]",
@@ -74,15 +74,15 @@ void CheckRoundTrip(const Literal& literal) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const absl::StatusOr<kashi::Shape> shape =
-      kashi::ParseShape(kashi::internal::kShapes[data[0] % std::size(kashi::internal::kShapes)]);
+      kashi::ParseShape(kashi::fuzz::kShapes[data[0] % std::size(kashi::fuzz::kShapes)]);
   KASHI_CHECK_OK(shape);
   const absl::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  kashi::internal::Lexer lexer(text);
+  kashi::array::Lexer lexer(text);
   std::vector<kashi::Diagnostic> diagnostics;
   int64_t budget = 1 << 16;
   kashi::LiteralParserOptions options;
@@ -91,6 +91,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   KASHI_CHECK_EQ(literal.has_value(), diagnostics.empty());
   for (const kashi::Diagnostic& diagnostic : diagnostics) KASHI_CHECK_LE(diagnostic.end, text.size());
   kashi::DiagnosticsToStatus({"literal", text}, diagnostics).IgnoreError();
-  if (literal.has_value()) kashi::internal::CheckRoundTrip(*literal);
+  if (literal.has_value()) kashi::fuzz::CheckRoundTrip(*literal);
   return 0;
 }

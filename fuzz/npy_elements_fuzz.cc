@@ -22,7 +22,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 constexpr PrimitiveType kTypes[] = {PRED, S1,   S4,  S8,  S16,      S32,      U64, U2,  U8,
@@ -122,10 +122,10 @@ void CheckFile(FuzzedDataProvider* data) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   FuzzedDataProvider data(bytes, size);
-  kashi::internal::CheckFile(&data);
+  kashi::fuzz::CheckFile(&data);
   return 0;
 }

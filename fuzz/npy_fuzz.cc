@@ -12,7 +12,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 constexpr const char* kShapes[] = {"f32[2,3]{0,1}", "bf16[2]", "pred[3]", "s4[2]{0:E(4)}",
@@ -27,15 +27,15 @@ void CheckRoundTrip(const Literal& literal) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::optional<kashi::Shape> expected;
-  const size_t choice = data[0] % (std::size(kashi::internal::kShapes) + 1);
-  if (choice > 0) expected = kashi::ParseShape(kashi::internal::kShapes[choice - 1]).value();
+  const size_t choice = data[0] % (std::size(kashi::fuzz::kShapes) + 1);
+  if (choice > 0) expected = kashi::ParseShape(kashi::fuzz::kShapes[choice - 1]).value();
   const absl::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const absl::StatusOr<kashi::Literal> literal = kashi::ReadNpy(bytes, expected);
-  if (literal.ok()) kashi::internal::CheckRoundTrip(*literal);
+  if (literal.ok()) kashi::fuzz::CheckRoundTrip(*literal);
   return 0;
 }

@@ -10,14 +10,14 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
-using relayout_testing::Index;
-using relayout_testing::Runner;
-using relayout_testing::Side;
-using relayout_testing::TileList;
-using relayout_testing::Trial;
+using relayout::relayout_testing::Index;
+using relayout::relayout_testing::Runner;
+using relayout::relayout_testing::Side;
+using relayout::relayout_testing::TileList;
+using relayout::relayout_testing::Trial;
 
 // Numbers from the input; zeros after its end.
 class ByteReader {
@@ -41,7 +41,7 @@ class ByteReader {
 
 void RunTrial(ByteReader* bytes) {
   static auto& runner = *new Runner(1 << 19);
-  relayout_testing::TrialLimits limits;
+  relayout::relayout_testing::TrialLimits limits;
   limits.max_elements = 2000;
   Trial trial = DrawTrial([bytes](int64_t low, int64_t high) { return bytes->Pick(low, high); }, limits);
   trial.options.threads = 1;
@@ -70,14 +70,15 @@ Side AnySide(ByteReader* bytes, PrimitiveType type, const Index& sizes) {
     TileList tiles(bytes->Pick(0, 6));
     for (Index& tile : tiles) {
       tile.resize(bytes->Pick(0, 5));
-      for (int64_t& entry : tile) entry = bytes->Pick(0, 7) == 0 ? relayout_testing::kCombine : AnyNumber(bytes);
+      for (int64_t& entry : tile)
+        entry = bytes->Pick(0, 7) == 0 ? relayout::relayout_testing::kCombine : AnyNumber(bytes);
     }
     const auto pick = [bytes](int64_t low, int64_t high) { return bytes->Pick(low, high); };
-    const Index order = relayout_testing::DrawPermutation(pick, sizes.size());
+    const Index order = relayout::relayout_testing::DrawPermutation(pick, sizes.size());
     const int64_t element_bits = bytes->Pick(0, 1) == 0 ? 0 : AnyNumber(bytes);
     const int64_t tail = bytes->Pick(0, 3) == 0 ? AnyNumber(bytes) : 1;
     const int64_t prefix = bytes->Pick(0, 3) == 0 ? AnyNumber(bytes) : 0;
-    side.shape = relayout_testing::MakeShape(type, sizes, order, tiles, element_bits, tail, prefix);
+    side.shape = relayout::relayout_testing::MakeShape(type, sizes, order, tiles, element_bits, tail, prefix);
   }
   if (bytes->Pick(0, 3) != 0) return side;
   side.starts.emplace();
@@ -92,7 +93,7 @@ void MakeOnly(ByteReader* bytes) {
   Index sizes(bytes->Pick(0, 7));
   for (int64_t& size : sizes) size = AnyNumber(bytes);
   const auto pick = [bytes](int64_t low, int64_t high) { return bytes->Pick(low, high); };
-  const PrimitiveType types[] = {relayout_testing::DrawType(pick), F32, S4, U1, C128};
+  const PrimitiveType types[] = {relayout::relayout_testing::DrawType(pick), F32, S4, U1, C128};
   Trial trial;
   trial.options.convert = bytes->Pick(0, 1) != 0;
   trial.from = AnySide(bytes, types[bytes->Pick(0, 4)], sizes);
@@ -106,15 +107,15 @@ void MakeOnly(ByteReader* bytes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  kashi::internal::ByteReader bytes(data + 1, size - 1);
+  kashi::fuzz::ByteReader bytes(data + 1, size - 1);
   if (data[0] % 2 == 0) {
-    kashi::internal::RunTrial(&bytes);
+    kashi::tests::RunTrial(&bytes);
   } else {
-    kashi::internal::MakeOnly(&bytes);
+    kashi::fuzz::MakeOnly(&bytes);
   }
   return 0;
 }

@@ -15,7 +15,7 @@
 #include "kashi/draw/layout_figure.h"
 #include "kashi/draw/shape_explanation.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 // Printed text reads back equal. `#(invalid)` is XLA's text for invalid index types.
@@ -59,7 +59,7 @@ void CheckShape(const Shape& shape) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::StatusOr<kashi::Shape> shape = kashi::ParseShape(text, kashi::ShapeParserOptions(), &diagnostics);
   // Strict reading takes what lax reading takes without a warning, and nothing else.
   KASHI_CHECK_EQ(kashi::ParseShape(text, strict).ok(), shape.ok() && diagnostics.empty());
-  if (shape.ok()) kashi::internal::CheckShape(*shape);
+  if (shape.ok()) kashi::fuzz::CheckShape(*shape);
   kashi::ParseLayout(text).IgnoreError();
   kashi::ParseProgramShape(text).IgnoreError();
   return 0;

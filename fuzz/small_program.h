@@ -18,7 +18,7 @@
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/fake_literal.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 
 inline constexpr int64_t kMostInstructions = 500;
 inline constexpr int64_t kMostElements = 1 << 16;  // of a value
@@ -108,6 +108,6 @@ inline EvaluationOptions OptionsOfSmallRun() {
   return options;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 #endif  // KASHI_FUZZ_SMALL_PROGRAM_H_

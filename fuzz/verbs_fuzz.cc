@@ -32,7 +32,7 @@
 #include "kashi/base/check.h"
 #include "nlohmann/json.hpp"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 // {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} limits the cost
@@ -292,24 +292,23 @@ void RunLine(absl::string_view line, uint8_t changes, absl::string_view files) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < kashi::internal::kChoices) return 0;
-  const absl::string_view files(reinterpret_cast<const char*>(data) + kashi::internal::kChoices,
-                                size - kashi::internal::kChoices);
-  kashi::internal::RunLine(kashi::internal::kLines[data[0] % std::size(kashi::internal::kLines)], data[1], files);
+  if (size < kashi::fuzz::kChoices) return 0;
+  const absl::string_view files(reinterpret_cast<const char*>(data) + kashi::fuzz::kChoices,
+                                size - kashi::fuzz::kChoices);
+  kashi::fuzz::RunLine(kashi::fuzz::kLines[data[0] % std::size(kashi::fuzz::kLines)], data[1], files);
   return 0;
 }
 
 // Mostly another verb, or other files for the same one.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  if (size <= kashi::internal::kChoices || seed % 16 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  if (size <= kashi::fuzz::kChoices || seed % 16 == 0) return LLVMFuzzerMutate(data, size, max_size);
   if (seed % 16 <= 3) {
-    data[seed % kashi::internal::kChoices] = static_cast<uint8_t>(seed >> 8);
+    data[seed % kashi::fuzz::kChoices] = static_cast<uint8_t>(seed >> 8);
     return size;
   }
-  return kashi::internal::kChoices + kashi::internal::MutateHloText(data + kashi::internal::kChoices,
-                                                                    size - kashi::internal::kChoices,
-                                                                    max_size - kashi::internal::kChoices, seed);
+  return kashi::fuzz::kChoices + kashi::fuzz::MutateHloText(data + kashi::fuzz::kChoices, size - kashi::fuzz::kChoices,
+                                                            max_size - kashi::fuzz::kChoices, seed);
 }

@@ -15,7 +15,7 @@
 #include "kashi/base/check.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::fuzz {
 namespace {
 
 constexpr absl::string_view kSeparator = "\n====\n";
@@ -80,20 +80,20 @@ void Analyze(absl::string_view text, const XlaMemoryFacts& facts) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
-  const size_t at = text.find(kashi::internal::kSeparator);
+  const size_t at = text.find(kashi::fuzz::kSeparator);
   if (at == absl::string_view::npos) {
-    kashi::internal::ReadFacts(text);
+    kashi::fuzz::ReadFacts(text);
   } else {
-    kashi::internal::Analyze(text.substr(0, at),
-                             kashi::internal::ReadFacts(text.substr(at + kashi::internal::kSeparator.size())));
+    kashi::analysis::Analyze(text.substr(0, at),
+                             kashi::fuzz::ReadFacts(text.substr(at + kashi::fuzz::kSeparator.size())));
   }
   return 0;
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  return kashi::internal::MutateHloText(data, size, max_size, seed);
+  return kashi::fuzz::MutateHloText(data, size, max_size, seed);
 }

@@ -2,7 +2,8 @@
 """Holds the boundary between what users of the library see and what is ours.
 
 kashi/public_headers.txt names the headers that users include. They, and the headers that those include, are installed; nothing
-else is. Every other header puts its names into kashi::internal. What the public headers declare in namespace kashi is
+else is. Every other header of a room puts its names into the namespace of that room: kashi::cpu in kashi/cpu. No file defines
+a name in the namespace of another room; it may announce one (`class X;`). What the public headers declare in namespace kashi is
 listed in kashi/public_names.txt, so that a new name there is a decision: --update writes that list anew. Names that macros make of
 a table's rows are not seen.
 
@@ -62,7 +63,23 @@ def check_headers(root, public):
         if name in public:
             continue
         for found in names_of(root, name):
-            yield f"{name}: {found} stands in namespace kashi, and the header is not public: put it into kashi::internal"
+            yield f"{name}: {found} stands in namespace kashi, and the header is not public: put it into kashi::{path.relative_to(root).parts[1]}"
+
+
+def check_namespaces(root, public):
+    """Findings about names in the namespace of another room, or in kashi::internal, which is for names of XLA's own
+    xla::internal in public headers and their sources."""
+    sources = {str(pathlib.Path(header).with_suffix(suffix)) for header in public for suffix in (".h", ".cc")}
+    rooms = {path.name for path in (root / "kashi").iterdir() if path.is_dir()}
+    for path in sorted((root / "kashi").rglob("*")):
+        if path.suffix not in (".h", ".cc"):
+            continue
+        where = path.relative_to(root)
+        for found in declarations(path.read_text()):
+            first = found.namespace.split("::")[1:2]
+            if (first == ["internal"] and where.as_posix() not in sources) or (first and first[0] in rooms - {where.parts[1]} and not found.is_forward):
+                yield (f"{where.as_posix()}:{found.line}: {found.name} stands in namespace kashi::{first[0]}, and the file in "
+                       f"room {where.parts[1]}")
 
 
 def check_types(root):
@@ -141,7 +158,7 @@ def main():
     names = options.root / "kashi" / "public_names.txt"
     if options.update:
         names.write_text(list_of_names(options.root, public))
-    findings = [*check_headers(options.root, public), *check_types(options.root)]
+    findings = [*check_headers(options.root, public), *check_namespaces(options.root, public), *check_types(options.root)]
     if not names.is_file() or names.read_text() != list_of_names(options.root, public):
         findings.append("kashi/public_names.txt is not what the public headers declare: see what changed with --update")
     if options.installed:

@@ -16,7 +16,7 @@ _FRIEND_OR_ASSERT = re.compile(r"^(?:static_assert|friend|extern template|templa
 
 
 class Declaration:
-    """A name, the namespaces around it (`kashi::internal`), its line, its kind, and whether it is only announced (`class X;`)."""
+    """A name, the namespaces around it (`kashi::cpu`), its line, its kind, and whether it is only announced (`class X;`)."""
 
     def __init__(self, name, namespace, line, kind, is_forward):
         self.name = name

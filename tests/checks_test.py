@@ -118,10 +118,11 @@ class PublicTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name).resolve()
-        (self.root / "kashi").mkdir()
-        self.write("public_headers.txt", "# comment\na.h\n")
-        self.write("a.h", '#include "kashi/b.h"\nnamespace kashi {\nclass Forward;\nstruct A {};\n}  // namespace kashi\n')
-        self.write("b.h", "namespace kashi::internal {\nstruct B {};\n}  // namespace kashi::internal\n")
+        (self.root / "kashi/room").mkdir(parents=True)
+        (self.root / "kashi/other").mkdir()
+        self.write("public_headers.txt", "# comment\nroom/a.h\n")
+        self.write("room/a.h", '#include "kashi/room/b.h"\nnamespace kashi {\nclass Forward;\nstruct A {};\n}  // namespace kashi\n')
+        self.write("room/b.h", "namespace kashi::room {\nstruct B {};\n}  // namespace kashi::room\n")
         self.public = check_public.public_headers(self.root)
 
     def write(self, name, text):
@@ -132,26 +133,37 @@ class PublicTest(unittest.TestCase):
 
     def test_what_is_right(self):
         self.assertEqual(self.findings(), [])
-        self.assertEqual(check_public.list_of_names(self.root, self.public).split("\n")[1:], ["a.h:", "  A", ""])
-        self.assertEqual(check_public.included_by(self.root, self.public), {"kashi/a.h", "kashi/b.h"})
+        self.assertEqual(check_public.list_of_names(self.root, self.public).split("\n")[1:], ["room/a.h:", "  A", ""])
+        self.assertEqual(check_public.included_by(self.root, self.public), {"kashi/room/a.h", "kashi/room/b.h"})
 
     def test_a_public_name_of_a_header_that_is_not_public(self):
-        self.write("b.h", "namespace kashi {\nstruct B {};\n}  // namespace kashi\n")
+        self.write("room/b.h", "namespace kashi {\nstruct B {};\n}  // namespace kashi\n")
         self.assertEqual(len(self.findings()), 1)
-        self.assertIn("kashi/b.h: B stands in namespace kashi", self.findings()[0])
+        self.assertIn("kashi/room/b.h: B stands in namespace kashi", self.findings()[0])
+
+    def test_a_name_in_the_namespace_of_another_room(self):
+        self.assertEqual(list(check_public.check_namespaces(self.root, self.public)), [])
+        announced = "namespace kashi::other {\nclass O;\n}  // namespace kashi::other\n"
+        self.write("room/b.h", announced + "namespace kashi::room::inner {\nstruct B {};\n}  // namespace kashi::room::inner\n")
+        self.assertEqual(list(check_public.check_namespaces(self.root, self.public)), [])
+        self.write("room/b.h", announced.replace("class O;", "class O {};"))
+        self.assertEqual(list(check_public.check_namespaces(self.root, self.public)), [
+            "kashi/room/b.h:2: O stands in namespace kashi::other, and the file in room room"])
+        self.write("room/b.h", "namespace kashi {\nnamespace internal {\nint F();\n}\n}\n")
+        self.assertEqual(len(list(check_public.check_namespaces(self.root, self.public))), 1)
 
     def test_a_public_header_that_does_not_exist(self):
-        (self.root / "kashi/a.h").unlink()
-        self.assertEqual(self.findings(), ["kashi/public_headers.txt: there is no kashi/a.h"])
+        (self.root / "kashi/room/a.h").unlink()
+        self.assertEqual(self.findings(), ["kashi/public_headers.txt: there is no kashi/room/a.h"])
 
     def test_a_type_that_two_files_define(self):
-        body = "namespace kashi::internal {{\n{}\n}}  // namespace kashi::internal\n"
-        self.write("c.cc", body.format("class B;\nnamespace {\nstruct B {};\n}  // namespace\nstruct Own {};"))
-        self.write("c_test.cc", body.format("struct B {};"))
+        body = "namespace kashi::room {{\n{}\n}}  // namespace kashi::room\n"
+        self.write("room/c.cc", body.format("class B;\nnamespace {\nstruct B {};\n}  // namespace\nstruct Own {};"))
+        self.write("room/c_test.cc", body.format("struct B {};"))
         self.assertEqual(list(check_public.check_types(self.root)), [])
-        self.write("c.cc", body.format("struct B {\n  int x;\n};"))
+        self.write("room/c.cc", body.format("struct B {\n  int x;\n};"))
         self.assertEqual(list(check_public.check_types(self.root)), [
-            "kashi::internal::B is defined in kashi/b.h and in kashi/c.cc: to the linker both are one"])
+            "kashi::room::B is defined in kashi/room/b.h and in kashi/room/c.cc: to the linker both are one"])
 
     def installed(self):
         """The findings about an installation of a.h, b.h and c.h, as far as they are in the folder."""
@@ -164,8 +176,8 @@ class PublicTest(unittest.TestCase):
 
     def test_an_installation(self):
         self.assertEqual(self.installed(), [])
-        (self.root / "kashi/b.h").unlink()
-        self.assertEqual(self.installed(), ["kashi/a.h includes kashi/b.h, which is not installed"])
+        (self.root / "kashi/room/b.h").unlink()
+        self.assertEqual(self.installed(), ["kashi/room/a.h includes kashi/room/b.h, which is not installed"])
 
 
 class SizesTest(unittest.TestCase):

@@ -38,7 +38,7 @@ class MpiCommandRanks : public Ranks {
   int rank() const override { return ranks_->rank(); }
   int count() const override { return ranks_->size(); }
   int ranks_of_machine() const override { return ranks_->ranks_of_machine(); }
-  internal::DeviceFabric* Fabric(bool deterministic) override {
+  devices::DeviceFabric* Fabric(bool deterministic) override {
     MpiOptions options;
     options.deterministic = deterministic;
     ranks_->set_options(options);

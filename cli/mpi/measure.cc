@@ -21,10 +21,10 @@
 
 namespace kashi::cli {
 
-using internal::Device;
-using internal::EvaluationRun;
-using internal::LimitsOf;
-using internal::RunLimits;
+using devices::Device;
+using evaluator::EvaluationRun;
+using evaluator::LimitsOf;
+using values::RunLimits;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -169,7 +169,7 @@ absl::StatusOr<double> MeasureProgram(const HloModule& module, int64_t n, int ro
   double median = 0;
   KASHI_RETURN_IF_ERROR(
       ranks->fabric()->OnDevices(module, {ranks->size(), 1}, limits, [&](Device& device) -> absl::Status {
-        internal::RunHooks hooks;
+        evaluator::RunHooks hooks;
         hooks.device = &device;
         EvaluationRun run(options, hooks, limits);
         KASHI_ASSIGN_OR_RETURN(Value argument, run.MakeArray(F32, {n}));

@@ -10,7 +10,7 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 inline std::unique_ptr<HloModule> ReadModule(absl::string_view text) {
   absl::StatusOr<std::unique_ptr<HloModule>> module = ParseAndReturnUnverifiedModule(text);
@@ -34,6 +34,6 @@ inline int BufferOf(const MemoryAnalysis& memory, absl::string_view value_name) 
   return -1;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_ANALYSIS_TESTING_H_

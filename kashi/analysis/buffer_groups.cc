@@ -9,10 +9,10 @@
 
 namespace kashi {
 
-using internal::DecidedPairs;
-using internal::DisjointSets;
-using internal::InPlacePair;
-using internal::InPlacePairs;
+using analysis::DecidedPairs;
+using analysis::DisjointSets;
+using analysis::InPlacePair;
+using analysis::InPlacePairs;
 namespace {
 
 using Flow = HloOpcodeFlags::Flow;

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // Whether all these values lie in one buffer.
@@ -323,4 +323,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

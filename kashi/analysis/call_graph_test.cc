@@ -8,7 +8,7 @@
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/hlo/text/hlo_place.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 using ::testing::HasSubstr;
@@ -78,4 +78,4 @@ ENTRY e { x = f32[] parameter(0)  ROOT y = f32[] call(x), to_apply=g }
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -11,7 +11,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 inline constexpr double kUnbounded = ValueConstraint::kInfinity;
 
@@ -61,6 +61,6 @@ const HloInstruction& BeforeMoves(const HloInstruction& value);
 // The operation of a computation that only combines its two parameters; nullopt for other computations.
 std::optional<HloOpcode> Combiner(const HloInstruction& instruction, size_t number = 0);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_CONSTRAINT_RULES_H_

@@ -16,18 +16,18 @@
 
 namespace kashi {
 
-using internal::ConvolutionFlops;
-using internal::CostOfFused;
-using internal::DotFlops;
-using internal::Elements;
-using internal::FusedCost;
-using internal::FusedCosts;
-using internal::HostBytes;
-using internal::kFmaFlops;
-using internal::ProductOfSizes;
-using internal::RaggedDotFlops;
-using internal::Saturate;
-using internal::SumOverLeaves;
+using analysis::ConvolutionFlops;
+using analysis::CostOfFused;
+using analysis::DotFlops;
+using analysis::Elements;
+using analysis::FusedCost;
+using analysis::FusedCosts;
+using analysis::HostBytes;
+using analysis::kFmaFlops;
+using analysis::ProductOfSizes;
+using analysis::RaggedDotFlops;
+using analysis::Saturate;
+using analysis::SumOverLeaves;
 namespace {
 
 SizeFunction GuardedSize(const CostRules& rules) {
@@ -46,7 +46,7 @@ const Shape& FirstArray(const Shape& shape) {
   return shape.IsTuple() && shape.tuple_shapes_size() > 0 ? shape.tuple_shapes(0) : shape;
 }
 
-double ElementsOfAll(const Shape& shape) { return internal::SumOverLeaves(shape, Elements); }
+double ElementsOfAll(const Shape& shape) { return analysis::SumOverLeaves(shape, Elements); }
 
 double ReduceWindowRuns(const Window& window, const Shape& result) {
   std::vector<int64_t> sizes;

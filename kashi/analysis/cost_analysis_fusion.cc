@@ -7,7 +7,7 @@
 
 #include "kashi/analysis/cost_analysis_sizes.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 class FusedReads {
@@ -172,4 +172,4 @@ FusedCost CostOfFused(const HloComputation& fused, const FusedCosts& nested, con
   return cost;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

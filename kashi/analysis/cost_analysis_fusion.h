@@ -25,7 +25,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 struct FusedCost {
   std::vector<double> reads;         // of each parameter, by number, with everything in it
@@ -45,6 +45,6 @@ void AddResultParts(const Shape& result, const ShapeIndex& at, const SizeFunctio
 // the root).
 FusedCost CostOfFused(const HloComputation& fused, const FusedCosts& nested, const SizeFunction& size);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_COST_ANALYSIS_FUSION_H_

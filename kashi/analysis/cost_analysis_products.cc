@@ -9,7 +9,7 @@
 #include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // A wide integer for products of two numbers from a file.
@@ -132,4 +132,4 @@ double ConvolutionFlops(const HloInstruction& convolution) {
   return ConvolutionFlops(convolution, convolution.operand(0)->shape(), convolution.shape());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

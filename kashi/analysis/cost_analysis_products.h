@@ -5,7 +5,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 inline constexpr double kFmaFlops = 2;
 
@@ -23,6 +23,6 @@ double RaggedDotFlops(const HloInstruction& ragged_dot);
 double ConvolutionFlops(const HloInstruction& convolution, const Shape& input, const Shape& result);
 double ConvolutionFlops(const HloInstruction& convolution);  // of its own shapes; 0 without two operands
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_COST_ANALYSIS_PRODUCTS_H_

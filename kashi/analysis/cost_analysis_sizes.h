@@ -14,7 +14,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 inline double Saturate(double count) { return std::min(count, std::numeric_limits<double>::max()); }
 
@@ -62,6 +62,6 @@ double SumOverLeaves(const Shape& shape, F value_of) {
   return sum;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_COST_ANALYSIS_SIZES_H_

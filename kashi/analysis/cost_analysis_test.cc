@@ -13,7 +13,7 @@
 #include "kashi/analysis/cost_analysis_products.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 struct Case {
@@ -352,4 +352,4 @@ TEST(CostAnalysisTest, TransposesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 class DisjointSets {
  public:
@@ -41,6 +41,6 @@ class DisjointSets {
   std::vector<int32_t> sizes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_DISJOINT_SETS_H_

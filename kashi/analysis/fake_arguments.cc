@@ -24,16 +24,16 @@
 
 namespace kashi {
 
-using internal::DefaultMemoryLimit;
-using internal::ElidedConstants;
-using internal::FillRandom;
-using internal::SetConstant;
-using internal::ValueConstraint;
-using internal::ValueConstraints;
+using analysis::ValueConstraint;
+using analysis::ValueConstraints;
+using base::DefaultMemoryLimit;
+using hlo::ElidedConstants;
+using hlo::SetConstant;
+using literal::FillRandom;
 namespace {
 
-using Distribution = internal::RandomDistributionSpec;
-using Kind = internal::RandomDistributionSpec::Kind;
+using Distribution = literal::RandomDistributionSpec;
+using Kind = literal::RandomDistributionSpec::Kind;
 
 constexpr double kInfinity = ValueConstraint::kInfinity;
 constexpr double kLargestInteger = 127;  // if there is no constraint: most integers are indices or counts
@@ -254,7 +254,7 @@ absl::Status CheckOptions(const HloComputation& entry, const FakeArgumentOptions
   for (const auto& [number, rule] : options.rules) {
     if (number < 0 || number >= entry.num_parameters()) {
       return InvalidArgument("there is no parameter %d: %s has %s", number, entry.name(),
-                             internal::Count(entry.num_parameters(), "parameter"));
+                             base::Count(entry.num_parameters(), "parameter"));
     }
     KASHI_RETURN_IF_ERROR(CheckRule(*entry.parameter_instruction(number), rule));
   }

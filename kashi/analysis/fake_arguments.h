@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<FakeArgument>> MakeFakeArguments(const HloModule& mod
                                                             const FakeArgumentOptions& options = {});
 
 // Values for an elided constant, in its layout.
-absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const internal::ValueConstraints& constraints,
+absl::StatusOr<Literal> MakeElidedValue(const HloInstruction& constant, const analysis::ValueConstraints& constraints,
                                         uint64_t seed);
 // Gives all elided constants such values. The n-th constant gets the same values in every module with the same number
 // of constants of the same shapes.

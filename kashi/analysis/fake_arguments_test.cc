@@ -19,7 +19,7 @@
 #include "kashi/hlo/ir/elided_constant.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 using ::testing::AllOf;
@@ -265,7 +265,7 @@ ENTRY e {
 TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramNeedsThem) {
   const std::unique_ptr<HloModule> module = ReadModule(kElided);
   ASSERT_TRUE(FillElidedConstants(module.get(), 1).ok());
-  EXPECT_TRUE(ElidedConstants(*module).empty());
+  EXPECT_TRUE(hlo::ElidedConstants(*module).empty());
   const HloInstruction* gather = module->entry_computation()->root_instruction()->operand(0);
   const auto ids = gather->operand(1)->literal().data<int32_t>();
   EXPECT_THAT(ids, Each(AllOf(Ge(0), Le(49))));
@@ -278,4 +278,4 @@ TEST(FakeArgumentsTest, ElidedConstantsAreFilledAsTheProgramNeedsThem) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 struct TracedValue {
@@ -105,4 +105,4 @@ std::vector<MemoryUse> TraceTemporaries(const ValuePositions& positions, const B
   return Tracer(positions, groups, ranges, target).Run(is_temporary);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -24,13 +24,13 @@
 #include "kashi/analysis/memory_target.h"
 #include "kashi/analysis/value_positions.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 // The uses of memory by groups that are temporaries. O(n log n), n = positions.
 std::vector<MemoryUse> TraceTemporaries(const ValuePositions& positions, const BufferGroups& groups,
                                         const LiveRanges& ranges, const MemoryTarget& target,
                                         const std::vector<bool>& is_temporary);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_HEAP_SIMULATOR_TRACE_H_

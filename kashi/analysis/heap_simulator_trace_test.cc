@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // XLA's bytes of temporaries, for a module whose temporaries are in memory space S.
@@ -77,4 +77,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -14,8 +14,8 @@
 
 namespace kashi {
 
-using internal::ConvolutionFlops;
-using internal::DotFlops;
+using analysis::ConvolutionFlops;
+using analysis::DotFlops;
 namespace {
 
 using Properties = HloCostAnalysis::Properties;
@@ -98,7 +98,7 @@ HloCostAnalysis::HloCostAnalysis(ShapeSizeFunction shape_size, const Properties&
                                  const Properties& min_latency_seconds)
     : options_{std::move(shape_size), per_second_rates, min_latency_seconds} {}
 
-int64_t HloCostAnalysis::DefaultShapeSize(const Shape& shape) { return ToInt64(internal::DenseBytes(shape)); }
+int64_t HloCostAnalysis::DefaultShapeSize(const Shape& shape) { return ToInt64(analysis::DenseBytes(shape)); }
 
 int64_t HloCostAnalysis::GetShapeSize(const Shape& shape) const {
   return LayoutUtil::HasLayout(shape) ? options_.shape_size(shape) : 0;

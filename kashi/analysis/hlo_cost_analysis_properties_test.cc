@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 std::map<std::string, float> AllProperties(const HloCostProperties& properties) {
@@ -89,4 +89,4 @@ TEST(HloCostPropertiesTest, Sums) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

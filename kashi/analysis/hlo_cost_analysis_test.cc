@@ -9,7 +9,7 @@
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 constexpr char kModule[] = R"(
@@ -323,4 +323,4 @@ TEST(HloCostAnalysisTest, OutsideOfModules) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -14,7 +14,7 @@
 #include "kashi/base/status.h"
 #include "kashi/buffers/best_fit_heap.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 constexpr int64_t kMaxPairLooks = int64_t{1} << 25;
@@ -230,7 +230,7 @@ class TemporaryHeap {
         sharing_(sharing) {}
 
   // Values begin and end one after the other, also within a step.
-  absl::StatusOr<HeapLayout> Run() {
+  absl::StatusOr<buffers::HeapLayout> Run() {
     int32_t end = 0;
     for (int32_t i = 0; i < values_.values().size(); ++i) {
       if (!IsTemporary(values_.values()[i])) continue;
@@ -249,7 +249,7 @@ class TemporaryHeap {
       for (; next < order_.size() && values_.values()[order_[next]].first == step; ++next) Begin(order_[next], step);
       for (int32_t number : freed_[step]) End(number);
     }
-    return PlaceByBestFit(intervals_, alignment_);
+    return buffers::PlaceByBestFit(intervals_, alignment_);
   }
 
   // The temporaries by when they begin, and the interval of each in the heap.
@@ -278,7 +278,7 @@ class TemporaryHeap {
     intervals_.push_back({bytes, bytes == 0 ? 0 : now_++, 0, shared, number});
   }
   void End(int32_t number) {
-    HeapInterval& interval = intervals_[interval_of_[number]];
+    buffers::HeapInterval& interval = intervals_[interval_of_[number]];
     if (interval.bytes != 0) interval.last = now_++;
   }
   // The operand over which the value can be written, where both are alone in their buffers.
@@ -309,7 +309,7 @@ class TemporaryHeap {
   std::vector<std::vector<int32_t>> freed_;  // values, by step
   absl::flat_hash_map<int32_t, int32_t> first_of_group_;
   std::vector<int32_t> interval_of_;  // by value
-  std::vector<HeapInterval> intervals_;
+  std::vector<buffers::HeapInterval> intervals_;
 };
 
 // ---- The place of each buffer.
@@ -483,7 +483,7 @@ class Assigner {
   // the order in which they were made, as std::partition changes it.
   absl::Status PlaceInBlock() {
     TemporaryHeap temporaries(values_, positions_, groups_, buffers_, result_.places, alignment_, &sharing_);
-    KASHI_ASSIGN_OR_RETURN(const HeapLayout heap, temporaries.Run());
+    KASHI_ASSIGN_OR_RETURN(const buffers::HeapLayout heap, temporaries.Run());
     std::vector<int32_t> owners = std::move(owners_);
     if (!temporaries.order().empty()) owners.push_back(HostBufferAssignment::kTemporaries);
     owners.resize(owners.size() + thread_local_count_, HostBufferAssignment::kNowhere);
@@ -529,4 +529,4 @@ absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, 
   return Assigner(module, graph, positions, groups, ranges, alignment, thread_local_count).Run();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

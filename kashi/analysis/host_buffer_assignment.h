@@ -23,7 +23,7 @@
 #include "kashi/analysis/value_positions.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 struct HostBufferAssignment {
   struct Place {
@@ -49,6 +49,6 @@ absl::StatusOr<HostBufferAssignment> AssignHostBuffers(const HloModule& module, 
                                                        const LiveRanges& ranges, int64_t alignment,
                                                        int64_t thread_local_count);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_HOST_BUFFER_ASSIGNMENT_H_

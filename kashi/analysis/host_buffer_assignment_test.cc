@@ -13,7 +13,7 @@
 #include "kashi/analysis/analysis_testing.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 std::string ReadText(const std::string& path) {
@@ -230,4 +230,4 @@ TEST(HostBufferAssignment, WorkIsLimited) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/analysis/tpu_backend_config.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // A part of an instruction's result.
@@ -180,4 +180,4 @@ std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction) {
   return pairs;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -22,7 +22,7 @@
 #include "kashi/array/shape_index.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 struct InPlacePair {
   int64_t operand_number = 0;
@@ -51,6 +51,6 @@ class InPlacePairs {
 // lists.
 std::vector<InPlacePair> DecidedPairs(const HloInstruction& instruction);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_IN_PLACE_H_

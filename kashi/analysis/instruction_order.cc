@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // Whether a sequence is a valid order. The schedule of a file is not verified.
@@ -213,4 +213,4 @@ std::vector<const HloInstruction*> InstructionOrder(const HloModule& module, con
   return ListScheduler(computation, computation.MakeInstructionPostOrder(), positions, groups).Run();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 // The schedule's order if the module has one (and it is whole: operands first, every instruction once).
 //
@@ -20,6 +20,6 @@ namespace kashi::internal {
 std::vector<const HloInstruction*> InstructionOrder(const HloModule& module, const HloComputation& computation,
                                                     const ValuePositions& positions, const BufferGroups& groups);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_INSTRUCTION_ORDER_H_

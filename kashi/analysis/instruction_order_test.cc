@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -7,7 +7,7 @@
 
 namespace kashi {
 
-using internal::InstructionOrder;
+using analysis::InstructionOrder;
 namespace {
 
 // The computations of one region in one sequence.

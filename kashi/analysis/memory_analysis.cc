@@ -22,16 +22,16 @@
 
 namespace kashi {
 
-using internal::AssignHostBuffers;
-using internal::CheckArguments;
-using internal::HostBufferAssignment;
-using internal::MakeModuleBuffers;
-using internal::MemorySpaces;
-using internal::ModuleBuffers;
-using internal::PlaceAsXla;
-using internal::ShapeNodesCache;
-using internal::TakeXlaUsage;
-using internal::TraceTemporaries;
+using analysis::AssignHostBuffers;
+using analysis::CheckArguments;
+using analysis::HostBufferAssignment;
+using analysis::MakeModuleBuffers;
+using analysis::MemorySpaces;
+using analysis::ModuleBuffers;
+using analysis::PlaceAsXla;
+using analysis::ShapeNodesCache;
+using analysis::TakeXlaUsage;
+using analysis::TraceTemporaries;
 namespace {
 
 class Analyzer {

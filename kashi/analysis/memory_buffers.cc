@@ -6,7 +6,7 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 class BufferMaker {
@@ -152,4 +152,4 @@ absl::StatusOr<ModuleBuffers> MakeModuleBuffers(const HloModule& module, const M
   return BufferMaker(module, target, shapes).Run(graph, positions, groups, ranges);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -13,7 +13,7 @@
 #include "kashi/analysis/shape_nodes.h"
 #include "kashi/analysis/value_positions.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 struct ModuleBuffers {
   std::vector<MemoryBuffer> buffers;
@@ -30,6 +30,6 @@ absl::StatusOr<ModuleBuffers> MakeModuleBuffers(const HloModule& module, const M
                                                 const BufferGroups& groups, const LiveRanges& ranges,
                                                 ShapeNodesCache* shapes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_MEMORY_BUFFERS_H_

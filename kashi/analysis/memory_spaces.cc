@@ -9,7 +9,7 @@
 #include "kashi/analysis/tpu_backend_config.h"
 #include "kashi/array/layout.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 void AddPadding(absl::Span<const MemoryBuffer> buffers, std::vector<MemorySpaceUsage>* spaces) {
@@ -133,4 +133,4 @@ std::vector<MemorySpaceUsage> MemorySpaces::Take(absl::Span<const MemoryBuffer> 
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -10,7 +10,7 @@
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/analysis/value_positions.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 class MemorySpaces {
  public:
@@ -38,6 +38,6 @@ class MemorySpaces {
   int64_t output_table_bytes_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_MEMORY_SPACES_H_

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/analysis/analysis_testing.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 std::string GuessFor(absl::string_view shape) {
@@ -48,4 +48,4 @@ TEST(MemoryTargetTest, Names) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

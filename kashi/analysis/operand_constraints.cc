@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 namespace {
 
@@ -38,7 +38,7 @@ const HloInstruction& BeforeMoves(const HloInstruction& value) {
 
 std::optional<HloOpcode> Combiner(const HloInstruction& instruction, size_t number) {
   const auto callees = instruction.called_computations();
-  return callees.size() > number ? CombinerOf(*callees[number]) : std::nullopt;
+  return callees.size() > number ? hlo::CombinerOf(*callees[number]) : std::nullopt;
 }
 
 namespace {
@@ -254,4 +254,4 @@ void PassToOperands(const HloInstruction& instruction, const ValueConstraint& co
   kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).constraint)](instruction, constraint, sink);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -10,7 +10,7 @@
 #include "kashi/analysis/value_constraints.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 // Receives a constraint on an array: the result of `value`, which is an operand or an operand's operand.
 using ConstraintSink = absl::FunctionRef<void(const HloInstruction* value, const ValueConstraint& constraint)>;
@@ -31,6 +31,6 @@ std::optional<double> ConstantNumber(const HloInstruction& instruction);
 // of real numbers that only touch contradict each other too: "positive" and "negative" both have 0 as their end.
 ValueConstraint Meet(const ValueConstraint& first, const ValueConstraint& second, bool is_integer);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_OPERAND_CONSTRAINTS_H_

@@ -12,7 +12,7 @@
 #include "kashi/analysis/operand_constraints.h"
 #include "kashi/array/primitive_util.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 ValueConstraint Within(const HloInstruction& user, double min, double max) {
@@ -299,4 +299,4 @@ void ConstrainOperands(const HloInstruction& instruction, ConstraintSink sink) {
   kRules[static_cast<size_t>(GetHloOpcodeInfo(instruction.opcode()).requirement)](instruction, sink);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -7,7 +7,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // A map over all dimensions in their order calls its function for each element.
@@ -131,4 +131,4 @@ bool OperandSharing::MayShareInFusion(const HloInstruction& fusion, int64_t oper
   return found->second;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -19,7 +19,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 class OperandSharing {
  public:
@@ -40,6 +40,6 @@ class OperandSharing {
   absl::flat_hash_map<std::pair<const HloComputation*, int64_t>, bool> by_element_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_OPERAND_SHARING_H_

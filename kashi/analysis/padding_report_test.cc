@@ -7,7 +7,7 @@
 #include "kashi/array/device_size.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 constexpr char kFamous[] = R"(
@@ -79,4 +79,4 @@ TEST(PaddingReportTest, NothingToSayAboutHostsAndFullTiles) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -8,7 +8,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 constexpr size_t kMaxNodes = size_t{1} << 24;
@@ -124,4 +124,4 @@ absl::StatusOr<const ShapeNodes*> ShapeNodesCache::Get(const Shape& shape) {
   return nodes.get();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -19,7 +19,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_index.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 struct ShapeNode {
   const Shape* shape = nullptr;
@@ -77,6 +77,6 @@ class ShapeNodesCache {
   absl::flat_hash_map<const Shape*, std::unique_ptr<const ShapeNodes>> nodes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_SHAPE_NODES_H_

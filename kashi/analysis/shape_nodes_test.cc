@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 ShapeNodes Nodes(const Shape& shape, absl::string_view target) {
@@ -72,4 +72,4 @@ TEST(ShapeNodesTest, DeepTuples) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 // Returns the text between `begin` and the next `end`, and removes it from the input; nullopt if there is none.
@@ -73,4 +73,4 @@ std::vector<std::vector<int64_t>> AliasingOperands(absl::string_view backend_con
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -14,7 +14,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 struct ScopedMemory {
   int64_t memory_space = 0;
@@ -28,6 +28,6 @@ std::vector<ScopedMemory> UsedScopedMemory(absl::string_view backend_config);
 // come the results: the instruction's array or the elements of its tuple. Empty as above.
 std::vector<std::vector<int64_t>> AliasingOperands(absl::string_view backend_config);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_TPU_BACKEND_CONFIG_H_

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 using ::testing::ElementsAre;
@@ -41,4 +41,4 @@ TEST(TpuBackendConfigTest, OtherTextsSayNothing) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

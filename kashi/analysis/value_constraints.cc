@@ -26,7 +26,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 using Flow = HloOpcodeFlags::Flow;
@@ -331,4 +331,4 @@ ValueConstraint ValueConstraints::Of(const HloInstruction* instruction, const Sh
   return place == places->second.end() ? ValueConstraint() : place->second;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

@@ -23,7 +23,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 // A constraint on the elements of one array.
 struct ValueConstraint {
@@ -58,6 +58,6 @@ class ValueConstraints {
   absl::flat_hash_map<const HloInstruction*, absl::flat_hash_map<ShapeIndex, ValueConstraint>> constraints_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_VALUE_CONSTRAINTS_H_

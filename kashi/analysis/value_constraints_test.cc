@@ -12,7 +12,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 constexpr double kInfinity = ValueConstraint::kInfinity;
@@ -322,4 +322,4 @@ TEST(ValueConstraintsTest, AModuleWithoutEntryIsAnError) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

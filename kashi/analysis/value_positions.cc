@@ -8,8 +8,8 @@
 
 namespace kashi {
 
-using internal::ShapeNodes;
-using internal::ShapeNodesCache;
+using analysis::ShapeNodes;
+using analysis::ShapeNodesCache;
 namespace {
 
 constexpr int64_t kMaxPositions = int64_t{1} << 24;

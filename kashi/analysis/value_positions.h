@@ -25,7 +25,7 @@ namespace kashi {
 struct PositionRange {
   int32_t first = 0;
   int32_t node = 0;
-  const internal::ShapeNodes* nodes = nullptr;
+  const analysis::ShapeNodes* nodes = nullptr;
 
   int32_t size() const { return nodes->nodes()[node].subtree_size; }
   // nullopt unless this is a tuple with this element.
@@ -41,13 +41,13 @@ class ValuePositions {
  public:
   struct Entry {
     const HloInstruction* instruction = nullptr;
-    const internal::ShapeNodes* nodes = nullptr;
+    const analysis::ShapeNodes* nodes = nullptr;
     int32_t first = 0;  // of its positions
   };
 
   // RESOURCE_EXHAUSTED for more than 2^24 positions or 2^60 bytes in all. The module, the graph and the cache must
   // outlive this.
-  static absl::StatusOr<ValuePositions> Build(const CallGraph& graph, internal::ShapeNodesCache* shapes);
+  static absl::StatusOr<ValuePositions> Build(const CallGraph& graph, analysis::ShapeNodesCache* shapes);
 
   // Sorted by computation, callees first, then in the order of their instructions.
   absl::Span<const Entry> entries() const { return entries_; }

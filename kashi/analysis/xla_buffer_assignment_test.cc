@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 using ::testing::HasSubstr;
@@ -127,4 +127,4 @@ TEST(XlaMemoryUsageReport, BrokenTextIsAnError) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

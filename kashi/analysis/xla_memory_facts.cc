@@ -11,7 +11,7 @@
 #include "kashi/array/layout.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 namespace {
 
 template <typename... Args>
@@ -102,4 +102,4 @@ absl::Status TakeXlaUsage(absl::Span<const XlaMemoryUsage> usages, int64_t threa
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis

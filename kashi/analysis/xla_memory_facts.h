@@ -14,7 +14,7 @@
 #include "kashi/analysis/memory_spaces.h"
 #include "kashi/analysis/xla_buffer_assignment.h"
 
-namespace kashi::internal {
+namespace kashi::analysis {
 
 // Places temporaries where the assignment has them, and takes its thread-local bytes. Adds the bytes of its blocks of
 // temporaries to `block_bytes`, by memory space.
@@ -27,6 +27,6 @@ absl::Status CheckArguments(const XlaBufferAssignment& assignment, MemorySpaces*
 // Takes the totals of the report. A total has no parts: the resident bytes are subtracted, the rest are temporaries.
 absl::Status TakeXlaUsage(absl::Span<const XlaMemoryUsage> usages, int64_t thread_local_bytes, MemorySpaces* spaces);
 
-}  // namespace kashi::internal
+}  // namespace kashi::analysis
 
 #endif  // KASHI_ANALYSIS_XLA_MEMORY_FACTS_H_

@@ -8,7 +8,7 @@
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 std::string Add(absl::string_view lhs, absl::string_view rhs, absl::Span<const int64_t> dimensions = {}) {
@@ -85,4 +85,4 @@ TEST(BroadcastTest, HugeResultsAreErrors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

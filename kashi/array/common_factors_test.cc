@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using Cuts = absl::InlinedVector<std::pair<int64_t, int64_t>, 8>;
@@ -102,4 +102,4 @@ TEST(CommonFactors, CutsAreTheFinest) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/array/tpu_shapes_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(DeviceSizeTest, DeepTuplesAreNotRecursion) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 // Name of logical dimension `dimension` of an array of rank `rank`: "y", or "d7" where the documents have no names.
 inline std::string DimensionName(int rank, int dimension) {
@@ -16,6 +16,6 @@ inline std::string DimensionName(int rank, int dimension) {
   return std::string(kNames.substr(kNames.size() - rank + dimension, 1));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_DIMENSION_NAMES_H_

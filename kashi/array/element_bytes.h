@@ -8,7 +8,7 @@
 
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 // f(std::integral_constant<int, bytes>()) for 1, 2, 4, 8 and 16 bytes. `otherwise` for other sizes.
 //
@@ -43,6 +43,6 @@ void WithElementBytes(int64_t bytes, F f) {
   KASHI_CHECK(is_known) << "elements of " << bytes << " bytes";
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_ELEMENT_BYTES_H_

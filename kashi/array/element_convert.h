@@ -17,7 +17,7 @@
 
 #include "kashi/array/types.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 // The type in which the functions below compute with a T: int or float for narrow types, otherwise T.
 template <typename T>
@@ -71,6 +71,6 @@ constexpr To ConvertElement(From value) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_ELEMENT_CONVERT_H_

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -173,4 +173,4 @@ TEST(ElementConvertTest, Complex) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -12,7 +12,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 constexpr int kCount = 4096;  // indices; small enough to stay in the nearest caches
@@ -174,4 +174,4 @@ const bool kRegistered = [] {
 }();
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -13,7 +13,7 @@
 #include "kashi/array/layout.h"
 #include "kashi/array/shape.h"
 
-namespace kashi::internal::index_map_oracle {
+namespace kashi::array::index_map_oracle {
 
 // A dense row-major array of cells: the row-major number of a logical element, or kPadding.
 struct Cells {
@@ -146,6 +146,6 @@ inline int64_t MapIndex(const Shape& shape, const std::vector<int64_t>& logical)
   return Linear(index, bounds);
 }
 
-}  // namespace kashi::internal::index_map_oracle
+}  // namespace kashi::array::index_map_oracle
 
 #endif  // KASHI_ARRAY_INDEX_MAP_ORACLE_TESTING_H_

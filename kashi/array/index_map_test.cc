@@ -32,7 +32,7 @@ __attribute__((noinline)) void operator delete(void* memory) noexcept { std::fre
 __attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 #endif
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -529,4 +529,4 @@ TEST(IndexMapTest, QueriesDoNotAllocate) {
 #endif
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

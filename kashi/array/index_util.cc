@@ -9,8 +9,8 @@
 
 namespace kashi {
 
-using internal::WrappingAdd;
-using internal::WrappingMultiply;
+using base::WrappingAdd;
+using base::WrappingMultiply;
 
 int64_t IndexUtil::MultidimensionalIndexToLinearIndex(const Shape& shape, absl::Span<const int64_t> multi_index) {
   return MultidimensionalIndexToLinearIndex(shape, LayoutUtil::MinorToMajor(shape), multi_index);

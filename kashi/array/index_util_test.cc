@@ -10,7 +10,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(IndexUtilTest, CompareIndices) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -5,7 +5,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 TEST(LayoutChangeTest, ClearLayout) {
@@ -76,4 +76,4 @@ TEST(LayoutChangeTest, MoveDim) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -7,7 +7,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(LayoutMakeTest, SetToDefaultLayoutMakesMissingOnes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -11,9 +11,9 @@
 
 namespace kashi {
 
-using internal::WrappingAdd;
-using internal::WrappingMultiply;
-using internal::WrappingSubtract;
+using base::WrappingAdd;
+using base::WrappingMultiply;
+using base::WrappingSubtract;
 
 bool LayoutUtil::IsDenseArray(const Shape& shape) { return shape.IsArray(); }
 

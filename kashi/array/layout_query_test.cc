@@ -7,7 +7,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST(LayoutQueryTest, GetSplitConfig) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST(LayoutTest, ClearAndSwap) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

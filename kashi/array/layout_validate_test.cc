@@ -7,7 +7,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 // The message, or "" where all is well.
@@ -149,4 +149,4 @@ TEST(LayoutValidateTest, InShape) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -13,7 +13,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST(LegacyLayoutTest, ModernLayoutHasTheSamePositions) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

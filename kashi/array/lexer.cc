@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using Kind = Token::Kind;
@@ -238,4 +238,4 @@ std::string QuoteToken(const Lexer& lexer) {
   return absl::StrFormat("byte 0x%02x", static_cast<unsigned char>(text[0]));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array

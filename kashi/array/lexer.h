@@ -14,7 +14,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 struct Token {
   enum class Kind {
@@ -108,6 +108,6 @@ class Lexer {
 // The current token as messages quote it: "`f33`", "end of text", "byte 0xc3".
 std::string QuoteToken(const Lexer& lexer);
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_LEXER_H_

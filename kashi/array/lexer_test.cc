@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(LexerTest, SpaceAndComments) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

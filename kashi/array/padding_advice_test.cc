@@ -9,7 +9,7 @@
 #include "kashi/array/device_size.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(PaddingAdviceTest, PromisesAreKept) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/dimension_vector.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(PermutationUtilDeathTest, BadPermutations) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

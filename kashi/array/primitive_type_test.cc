@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using primitive_type_internal::kInfos;
@@ -78,4 +78,4 @@ TEST(PrimitiveTypeTest, InfoOfAnyNumber) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 // Undoes \\ \t \n \r \0.
 inline std::string UnescapeField(const std::string& field) {
@@ -41,6 +41,6 @@ inline std::vector<std::vector<std::string>> ReadTestData(const std::string& nam
   return rows;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_RECORDED_CASES_TESTING_H_

@@ -10,8 +10,8 @@
 
 namespace kashi {
 
-using internal::WrappingAdd;
-using internal::WrappingMultiply;
+using base::WrappingAdd;
+using base::WrappingMultiply;
 namespace {
 
 // The distance between neighbours along each dimension when minor_to_major[0] varies fastest. Wraps around like

@@ -16,7 +16,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -419,4 +419,4 @@ TEST(NormalizedLogicalTranspose, Examples) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -7,7 +7,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 // The functions that call a pair of shapes equal, Y or -, in this order: Equal, EqualIgnoringElementType,
@@ -131,4 +131,4 @@ TEST(ShapeCompareTest, DynamicShapeIsCompatible) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -10,7 +10,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 TEST(ChangeElementType, KeepsTheElementSizeOfNarrowTypesOnly) {
@@ -180,4 +180,4 @@ TEST(PermuteDimensions, KeepsFlagsAndTheOtherPartsOfTheLayout) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

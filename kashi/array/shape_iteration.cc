@@ -12,8 +12,8 @@
 
 namespace kashi {
 
-using internal::ParallelFor;
-using internal::WrappingAdd;
+using base::ParallelFor;
+using base::WrappingAdd;
 namespace {
 
 // Fewer steps than this are not worth another thread: a visitor takes anything from a store to a dot product.
@@ -217,6 +217,6 @@ void ShapeUtil::ForEachIndexParallel(const Shape& shape, ForEachParallelVisitorF
   KASHI_CHECK_OK(ForEachIndexParallelWithStatus(shape, visitor));
 }
 
-int ShapeUtil::GetForEachIndexParallelThreadCount() { return internal::ParallelThreadCount(); }
+int ShapeUtil::GetForEachIndexParallelThreadCount() { return base::ParallelThreadCount(); }
 
 }  // namespace kashi

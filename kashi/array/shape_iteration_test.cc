@@ -10,7 +10,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -230,4 +230,4 @@ TEST(ForEachIndexParallel, ErrorsStopNobodyAndTheFirstIsReturned) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

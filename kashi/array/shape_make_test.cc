@@ -8,7 +8,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST(ShapeMakeTest, PopulateShape) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

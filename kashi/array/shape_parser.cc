@@ -20,13 +20,13 @@
 
 namespace kashi {
 
-using internal::Lexer;
-using internal::QuoteToken;
-using internal::Token;
-using internal::TokenKindName;
+using array::Lexer;
+using array::QuoteToken;
+using array::Token;
+using array::TokenKindName;
 namespace {
 
-using Kind = internal::Token::Kind;
+using Kind = array::Token::Kind;
 using Severity = Diagnostic::Severity;
 
 constexpr size_t kMaxDiagnostics = 32;

@@ -49,7 +49,7 @@ absl::StatusOr<ProgramShape> ParseProgramShape(absl::string_view text);
 
 // Reads one shape where `lexer` stands and leaves it behind the shape; for readers of larger texts.
 // nullopt after an error, which then is in `diagnostics`. Warnings go there too.
-std::optional<Shape> ParseShapePrefix(internal::Lexer* lexer, const ShapeParserOptions& options,
+std::optional<Shape> ParseShapePrefix(array::Lexer* lexer, const ShapeParserOptions& options,
                                       std::vector<Diagnostic>* diagnostics);
 
 }  // namespace kashi

@@ -11,7 +11,7 @@
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -236,4 +236,4 @@ TEST(ShapeParserTest, RandomShapesRoundTrip) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -6,7 +6,7 @@
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 TEST(ShapeProtoSizeTest, AgreesWithXla) {
@@ -26,4 +26,4 @@ TEST(ShapeProtoSizeTest, WhatTextCannotSay) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

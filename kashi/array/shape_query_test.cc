@@ -7,7 +7,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST(ShapeQueryTest, Text) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

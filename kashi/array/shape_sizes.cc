@@ -12,10 +12,10 @@
 
 namespace kashi {
 
-using internal::WrappingAdd;
-using internal::WrappingMultiply;
-using internal::WrappingRoundUpTo;
-using internal::WrappingSubtract;
+using base::WrappingAdd;
+using base::WrappingMultiply;
+using base::WrappingRoundUpTo;
+using base::WrappingSubtract;
 namespace {
 
 // Rounded up. Upstream's division rounds towards zero for the negative bits of an invalid E.

@@ -14,7 +14,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -250,4 +250,4 @@ TEST(ShapeSizesTest, InvalidLayoutsAreErrorsWhereAStatusIsReturned) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -154,4 +154,4 @@ TEST(ProgramShapeTest, PrintsNamesAndNeverLayouts) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -15,7 +15,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 // S("f32[2,3]{1,0}"). Dies if the text is no shape.
 inline Shape S(absl::string_view text) { return ParseShape(text).value(); }
@@ -55,6 +55,6 @@ inline std::vector<std::vector<int64_t>> Permutations(int64_t n) {
   return all;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_SHAPE_TESTING_H_

@@ -68,8 +68,8 @@ class ShapeTree {
   const_reverse_iterator rend() const { return tree_.rend(); }
   iterator find(ShapeIndexView index) { return tree_.find(index); }
   const_iterator find(ShapeIndexView index) const { return tree_.find(index); }
-  internal::IteratorRange<iterator> nodes() { return tree_.nodes(); }
-  internal::IteratorRange<const_iterator> nodes() const { return tree_.nodes(); }
+  array::IteratorRange<iterator> nodes() { return tree_.nodes(); }
+  array::IteratorRange<const_iterator> nodes() const { return tree_.nodes(); }
   leaf_iterator leaf_begin() { return tree_.leaf_begin(); }
   leaf_iterator leaf_end() { return tree_.leaf_end(); }
   const_leaf_iterator leaf_begin() const { return tree_.leaf_begin(); }
@@ -78,8 +78,8 @@ class ShapeTree {
   reverse_leaf_iterator leaf_rend() { return tree_.leaf_rend(); }
   const_reverse_leaf_iterator leaf_rbegin() const { return tree_.leaf_rbegin(); }
   const_reverse_leaf_iterator leaf_rend() const { return tree_.leaf_rend(); }
-  internal::IteratorRange<leaf_iterator> leaves() { return tree_.leaves(); }
-  internal::IteratorRange<const_leaf_iterator> leaves() const { return tree_.leaves(); }
+  array::IteratorRange<leaf_iterator> leaves() { return tree_.leaves(); }
+  array::IteratorRange<const_leaf_iterator> leaves() const { return tree_.leaves(); }
 
   // Loops in pre-order or post-order; a WithStatus form stops at the first error and returns it.
   void ForEachElement(absl::FunctionRef<void(const ShapeIndex&, const T&)> fn) const { tree_.ForEachElement(fn); }

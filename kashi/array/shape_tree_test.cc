@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -121,4 +121,4 @@ TEST(ShapeTreeTest, DeepTuples) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

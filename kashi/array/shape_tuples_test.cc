@@ -9,7 +9,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -209,4 +209,4 @@ TEST(ShapeTuplesTest, IsPrefix) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -80,4 +80,4 @@ TEST(ShapeValidateTest, DeepTuples) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -13,7 +13,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 struct TpuShapeRow {
   std::string text;
@@ -41,6 +41,6 @@ inline std::vector<TpuShapeRow> ReadTpuShapes() {
   return rows;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array
 
 #endif  // KASHI_ARRAY_TPU_SHAPES_TESTING_H_

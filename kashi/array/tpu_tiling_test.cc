@@ -9,7 +9,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/tpu_shapes_testing.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::HasSubstr;
@@ -118,4 +118,4 @@ TEST(TpuTilingTest, TupleTable) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -2,7 +2,7 @@
 
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 
 TupleTreeForm::TupleTreeForm(std::vector<int64_t> arities) : arities_(std::move(arities)), ends_(arities_.size()) {
   struct OpenTuple {
@@ -87,4 +87,4 @@ std::vector<int64_t> TupleTreeForm::PostOrder() const {
   return order;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::array

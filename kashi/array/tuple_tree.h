@@ -30,7 +30,7 @@
 #include "kashi/base/status.h"
 
 namespace kashi {
-namespace internal {
+namespace array {
 
 // The form of a tree: the places of each node's children in pre-order. Trees of the same form share one object.
 class TupleTreeForm {
@@ -120,7 +120,7 @@ class LeafIterator {
   const int64_t* position_ = nullptr;
 };
 
-}  // namespace internal
+}  // namespace array
 
 template <typename T>
 class TupleTree {
@@ -131,8 +131,8 @@ class TupleTree {
   using const_iterator = typename Nodes::const_iterator;
   using reverse_iterator = typename Nodes::reverse_iterator;
   using const_reverse_iterator = typename Nodes::const_reverse_iterator;
-  using leaf_iterator = internal::LeafIterator<NodePair>;
-  using const_leaf_iterator = internal::LeafIterator<const NodePair>;
+  using leaf_iterator = array::LeafIterator<NodePair>;
+  using const_leaf_iterator = array::LeafIterator<const NodePair>;
   using reverse_leaf_iterator = std::reverse_iterator<leaf_iterator>;
   using const_reverse_leaf_iterator = std::reverse_iterator<const_leaf_iterator>;
 
@@ -173,7 +173,7 @@ class TupleTree {
     std::vector<int64_t> arities;
     std::vector<T> values;
     Flatten(std::move(root), &arities, &values);
-    form_ = std::make_shared<internal::TupleTreeForm>(std::move(arities));
+    form_ = std::make_shared<array::TupleTreeForm>(std::move(arities));
     nodes_.reserve(values.size());
     std::vector<ShapeIndex> indices = form_->Indices();
     for (size_t i = 0; i < values.size(); ++i) nodes_.emplace_back(std::move(indices[i]), std::move(values[i]));
@@ -181,7 +181,7 @@ class TupleTree {
   // The tree of a shape; every value is made of `args`.
   template <typename... Args>
   explicit TupleTree(const Shape& shape, const Args&... args)
-      : TupleTree(std::make_shared<internal::TupleTreeForm>(internal::TupleTreeForm::AritiesOf(shape)), args...) {}
+      : TupleTree(std::make_shared<array::TupleTreeForm>(array::TupleTreeForm::AritiesOf(shape)), args...) {}
 
   const T& element(ShapeIndexView index) const { return nodes_[form_->FindOrDie(index)].second; }
   T* mutable_element(ShapeIndexView index) { return &nodes_[form_->FindOrDie(index)].second; }
@@ -190,7 +190,7 @@ class TupleTree {
   bool IsTuple() const { return !form_->is_leaf(0); }
   int64_t leaf_count() const { return static_cast<int64_t>(form_->leaves().size()); }
   bool IsStructurallyCompatible(const Shape& shape) const {
-    return form_->arities() == internal::TupleTreeForm::AritiesOf(shape);
+    return form_->arities() == array::TupleTreeForm::AritiesOf(shape);
   }
 
   // All nodes in pre-order, as pairs of index and value. The index must not be changed.
@@ -202,8 +202,8 @@ class TupleTree {
   reverse_iterator rend() { return nodes_.rend(); }
   const_reverse_iterator rbegin() const { return nodes_.rbegin(); }
   const_reverse_iterator rend() const { return nodes_.rend(); }
-  internal::IteratorRange<iterator> nodes() { return {begin(), end()}; }
-  internal::IteratorRange<const_iterator> nodes() const { return {begin(), end()}; }
+  array::IteratorRange<iterator> nodes() { return {begin(), end()}; }
+  array::IteratorRange<const_iterator> nodes() const { return {begin(), end()}; }
   // The node at an index; dies if there is none.
   iterator find(ShapeIndexView index) { return begin() + form_->FindOrDie(index); }
   const_iterator find(ShapeIndexView index) const { return begin() + form_->FindOrDie(index); }
@@ -216,8 +216,8 @@ class TupleTree {
   reverse_leaf_iterator leaf_rend() { return reverse_leaf_iterator(leaf_begin()); }
   const_reverse_leaf_iterator leaf_rbegin() const { return const_reverse_leaf_iterator(leaf_end()); }
   const_reverse_leaf_iterator leaf_rend() const { return const_reverse_leaf_iterator(leaf_begin()); }
-  internal::IteratorRange<leaf_iterator> leaves() { return {leaf_begin(), leaf_end()}; }
-  internal::IteratorRange<const_leaf_iterator> leaves() const { return {leaf_begin(), leaf_end()}; }
+  array::IteratorRange<leaf_iterator> leaves() { return {leaf_begin(), leaf_end()}; }
+  array::IteratorRange<const_leaf_iterator> leaves() const { return {leaf_begin(), leaf_end()}; }
 
   // Loops in pre-order or post-order; a WithStatus form stops at the first error and returns it.
   void ForEachElement(absl::FunctionRef<void(const ShapeIndex&, const T&)> fn) const {
@@ -253,13 +253,13 @@ class TupleTree {
   // Returns a tree of the same form with fn(value) at each node.
   template <typename U>
   TupleTree<U> Map(absl::FunctionRef<U(const T&)> fn) const {
-    TupleTree<U> result{internal::FormOnly(), form_};
+    TupleTree<U> result{array::FormOnly(), form_};
     for (const NodePair& node : nodes_) result.nodes_.emplace_back(node.first, fn(node.second));
     return result;
   }
   template <typename U>
   absl::StatusOr<TupleTree<U>> MapWithStatus(absl::FunctionRef<absl::StatusOr<U>(const T&)> fn) const {
-    TupleTree<U> result{internal::FormOnly(), form_};
+    TupleTree<U> result{array::FormOnly(), form_};
     for (const NodePair& node : nodes_) {
       KASHI_ASSIGN_OR_RETURN(U value, fn(node.second));
       result.nodes_.emplace_back(node.first, std::move(value));
@@ -284,8 +284,8 @@ class TupleTree {
   absl::StatusOr<TupleTree> Subtree(const ShapeIndex& index) const {
     const int64_t root = form_->Find(index);
     if (root < 0) return InvalidArgument("no node %s in the tree", index.ToString());
-    TupleTree result{internal::FormOnly(), std::make_shared<internal::TupleTreeForm>(
-                                               std::vector<int64_t>(AritiesAt(root).begin(), AritiesAt(root).end()))};
+    TupleTree result{array::FormOnly(), std::make_shared<array::TupleTreeForm>(
+                                            std::vector<int64_t>(AritiesAt(root).begin(), AritiesAt(root).end()))};
     std::vector<ShapeIndex> indices = result.form_->Indices();
     for (size_t i = 0; i < indices.size(); ++i) {
       result.nodes_.emplace_back(std::move(indices[i]), nodes_[root + i].second);
@@ -309,16 +309,16 @@ class TupleTree {
   template <typename U>
   friend class ShapeTree;
 
-  using Form = std::shared_ptr<const internal::TupleTreeForm>;
+  using Form = std::shared_ptr<const array::TupleTreeForm>;
 
   template <typename... Args>
-  explicit TupleTree(Form form, const Args&... args) : TupleTree(internal::FormOnly(), std::move(form)) {
+  explicit TupleTree(Form form, const Args&... args) : TupleTree(array::FormOnly(), std::move(form)) {
     for (ShapeIndex& index : form_->Indices()) nodes_.emplace_back(std::move(index), T(args...));
   }
-  TupleTree(internal::FormOnly, Form form) : form_(std::move(form)) { nodes_.reserve(form_->size()); }
+  TupleTree(array::FormOnly, Form form) : form_(std::move(form)) { nodes_.reserve(form_->size()); }
 
   static void Flatten(Node root, std::vector<int64_t>* arities, std::vector<T>* values) {
-    arities->push_back(root.IsLeaf() ? internal::TupleTreeForm::kLeaf : static_cast<int64_t>(root.children().size()));
+    arities->push_back(root.IsLeaf() ? array::TupleTreeForm::kLeaf : static_cast<int64_t>(root.children().size()));
     values->push_back(std::move(root.value()));
     if (root.IsLeaf()) return;
     for (Node& child : root.children()) Flatten(std::move(child), arities, values);

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 using ::testing::ElementsAre;
@@ -138,10 +138,10 @@ TEST(TupleTreeTest, Subtrees) {
 }
 
 TEST(TupleTreeTest, FormsThatAreNoTrees) {
-  EXPECT_DEATH(kashi::internal::TupleTreeForm({}), "");
-  EXPECT_DEATH(kashi::internal::TupleTreeForm({2, -1}), "missing");
-  EXPECT_DEATH(kashi::internal::TupleTreeForm({-1, -1}), "after the end");
+  EXPECT_DEATH(kashi::array::TupleTreeForm({}), "");
+  EXPECT_DEATH(kashi::array::TupleTreeForm({2, -1}), "missing");
+  EXPECT_DEATH(kashi::array::TupleTreeForm({-1, -1}), "after the end");
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

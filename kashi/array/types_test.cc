@@ -19,7 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::array {
 namespace {
 
 float FloatOfBits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
@@ -358,4 +358,4 @@ TEST(TypesTest, Traits) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::array

@@ -12,7 +12,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 // Hands out memory from blocks that it frees when it is destroyed. Runs no destructors. Not thread-safe.
 class Arena {
@@ -69,6 +69,6 @@ class Arena {
   size_t left_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_ARENA_H_

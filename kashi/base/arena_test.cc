@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 TEST(ArenaTest, PiecesAreAlignedAndDoNotOverlap) {
@@ -42,4 +42,4 @@ TEST(ArenaTest, CopiesOutliveTheirOriginals) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

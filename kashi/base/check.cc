@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace kashi::internal {
+namespace kashi::base {
 
 FatalMessage::FatalMessage(const char* file, int line, const std::string& what) {
   stream_ << file << ":" << line << ": " << what;
@@ -21,4 +21,4 @@ std::unique_ptr<std::string> CheckOk(const absl::Status& status, const char* tex
   return std::make_unique<std::string>(std::string(text) + " is OK (" + status.ToString() + ")");
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

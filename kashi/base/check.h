@@ -16,7 +16,7 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 // Collects a message; its destructor prints it to standard error and aborts.
 class FatalMessage {
@@ -62,19 +62,18 @@ const absl::Status& AsStatus(const T& status_or) {
 }
 std::unique_ptr<std::string> CheckOk(const absl::Status& status, const char* text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
-#define KASHI_LOG_FATAL() ::kashi::internal::FatalMessage(__FILE__, __LINE__, "").stream()
+#define KASHI_LOG_FATAL() ::kashi::base::FatalMessage(__FILE__, __LINE__, "").stream()
 
-#define KASHI_CHECK(cond)          \
-  ABSL_PREDICT_TRUE(cond)          \
-  ? (void)0                        \
-  : ::kashi::internal::Voidify() & \
-          ::kashi::internal::FatalMessage(__FILE__, __LINE__, "Check failed: " #cond " ").stream()
+#define KASHI_CHECK(cond) \
+  ABSL_PREDICT_TRUE(cond) \
+  ? (void)0               \
+  : ::kashi::base::Voidify() & ::kashi::base::FatalMessage(__FILE__, __LINE__, "Check failed: " #cond " ").stream()
 
-#define KASHI_INTERNAL_CHECK_OP(name, op, a, b)                                                                \
-  while (auto kashi_check_text = ::kashi::internal::Check##name((a), (b), "Check failed: " #a " " #op " " #b)) \
-  ::kashi::internal::FatalMessage(__FILE__, __LINE__, *kashi_check_text + " ").stream()
+#define KASHI_INTERNAL_CHECK_OP(name, op, a, b)                                                            \
+  while (auto kashi_check_text = ::kashi::base::Check##name((a), (b), "Check failed: " #a " " #op " " #b)) \
+  ::kashi::base::FatalMessage(__FILE__, __LINE__, *kashi_check_text + " ").stream()
 
 #define KASHI_CHECK_EQ(a, b) KASHI_INTERNAL_CHECK_OP(EQ, ==, a, b)
 #define KASHI_CHECK_NE(a, b) KASHI_INTERNAL_CHECK_OP(NE, !=, a, b)
@@ -83,10 +82,9 @@ std::unique_ptr<std::string> CheckOk(const absl::Status& status, const char* tex
 #define KASHI_CHECK_GT(a, b) KASHI_INTERNAL_CHECK_OP(GT, >, a, b)
 #define KASHI_CHECK_GE(a, b) KASHI_INTERNAL_CHECK_OP(GE, >=, a, b)
 // `status` is an absl::Status or an absl::StatusOr.
-#define KASHI_CHECK_OK(status)                                                                          \
-  while (auto kashi_check_text =                                                                        \
-             ::kashi::internal::CheckOk(::kashi::internal::AsStatus(status), "Check failed: " #status)) \
-  ::kashi::internal::FatalMessage(__FILE__, __LINE__, *kashi_check_text + " ").stream()
+#define KASHI_CHECK_OK(status)                                                                                      \
+  while (auto kashi_check_text = ::kashi::base::CheckOk(::kashi::base::AsStatus(status), "Check failed: " #status)) \
+  ::kashi::base::FatalMessage(__FILE__, __LINE__, *kashi_check_text + " ").stream()
 
 #ifdef NDEBUG
 #define KASHI_DCHECK(cond) KASHI_CHECK(true || (cond))

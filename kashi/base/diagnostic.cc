@@ -7,7 +7,7 @@
 
 namespace kashi {
 
-using internal::Printable;
+using base::Printable;
 namespace {
 
 // At most this many bytes of a source line are shown.

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 Diagnostic Error(size_t begin, size_t end, std::string message) {
@@ -76,4 +76,4 @@ TEST(DiagnosticTest, StatusHoldsTheErrorsOnly) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -4,7 +4,7 @@
 
 #include "absl/strings/escaping.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 uint64_t RotateLeft(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
@@ -91,4 +91,4 @@ Fingerprint FingerprintOf(absl::string_view bytes) {
   return builder.Finish();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 struct Fingerprint {
   uint64_t low = 0;
@@ -41,6 +41,6 @@ class FingerprintBuilder {
 
 Fingerprint FingerprintOf(absl::string_view bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_FINGERPRINT_H_

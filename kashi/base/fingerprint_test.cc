@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 // The vectors of the reference implementation (vectors_sip128): key 00 01 … 0f, the bytes 00 01 … of each length.
@@ -39,4 +39,4 @@ TEST(FingerprintTest, WhereTheBytesAreCutDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

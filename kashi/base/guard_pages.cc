@@ -19,7 +19,7 @@
 #define KASHI_HAS_GUARD_PAGES 0
 #endif
 
-namespace kashi::internal {
+namespace kashi::base {
 
 std::atomic<GuardPages> current_guard_pages{GuardPages::kOff};
 
@@ -295,4 +295,4 @@ void NameGuarded(const void*, absl::string_view) {}
 
 #endif  // KASHI_HAS_GUARD_PAGES
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -21,7 +21,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 enum class GuardPages : char { kOff, kBehind, kBefore };
 
@@ -82,6 +82,6 @@ class GuardedStep {
   const GuardedStep* around_ = nullptr;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_GUARD_PAGES_H_

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/page_buffer.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 volatile char sink;
@@ -125,4 +125,4 @@ TEST(GuardPagesTextTest, ReadsThePlacements) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 absl::string_view AfterLineComments(absl::string_view text) {
   while (true) {
@@ -15,4 +15,4 @@ absl::string_view AfterLineComments(absl::string_view text) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

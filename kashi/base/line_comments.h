@@ -4,11 +4,11 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 // The text after white space and `//` comments.
 absl::string_view AfterLineComments(absl::string_view text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_LINE_COMMENTS_H_

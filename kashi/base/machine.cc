@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 // The number behind a word in a file of such pairs: `MemTotal:  16384256 kB`, `inactive_file 4096`.
@@ -121,4 +121,4 @@ int64_t MachineCacheBytes() {
   return bytes;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

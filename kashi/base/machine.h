@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace kashi::internal {
+namespace kashi::base {
 
 // Bytes of physical memory; INT64_MAX if unknown.
 int64_t MachineMemoryBytes();
@@ -27,6 +27,6 @@ int64_t PeakMemoryBytes();
 // The size of the largest cache of the first processor in bytes; 32 MiB if unknown. Read once.
 int64_t MachineCacheBytes();
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_MACHINE_H_

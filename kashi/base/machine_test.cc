@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 // A machine of files.
@@ -79,4 +79,4 @@ TEST(PeakMemoryTest, StaysWhenMemoryIsFreed) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 // Rounding sizes up must not wrap.
@@ -213,4 +213,4 @@ absl::StatusOr<PageBuffer> PageBuffer::Make(int64_t bytes, BlockContent content)
   return PageBuffer(static_cast<char*>(block), bytes);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -18,7 +18,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 // The minimum alignment of blocks; large blocks begin at a huge page.
 constexpr int64_t kBlockAlignment = 64;
@@ -74,6 +74,6 @@ class PageBuffer {
   int64_t size_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_PAGE_BUFFER_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/page_buffer.h"
 #include "kashi/base/parallel.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 enum class Writer { kOneThread, kAllThreads };
@@ -62,7 +62,7 @@ void BM_Malloc(benchmark::State& state, Writer writer) {
       [](char* block, int64_t) { std::free(block); });
 }
 
-void Sizes(benchmark::internal::Benchmark* bench) { bench->Arg(4)->Arg(16)->Arg(64)->Arg(200)->UseRealTime(); }
+void Sizes(benchmark::base::Benchmark* bench) { bench->Arg(4)->Arg(16)->Arg(64)->Arg(200)->UseRealTime(); }
 BENCHMARK_CAPTURE(BM_Present, one_thread, Writer::kOneThread)->Apply(Sizes);
 BENCHMARK_CAPTURE(BM_Pooled, one_thread, Writer::kOneThread)->Apply(Sizes);
 BENCHMARK_CAPTURE(BM_FreshHugePages, one_thread, Writer::kOneThread)->Apply(Sizes);
@@ -73,4 +73,4 @@ BENCHMARK_CAPTURE(BM_FreshHugePages, all_threads, Writer::kAllThreads)->Apply(Si
 BENCHMARK_CAPTURE(BM_Malloc, all_threads, Writer::kAllThreads)->Apply(Sizes);
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

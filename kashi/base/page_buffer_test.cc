@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 // Each test begins with an empty pool. Where it has no room (with sanitizers, or without pages) blocks do not come
@@ -163,4 +163,4 @@ TEST_F(PageBufferTest, ThreadsGetBlocksOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -19,7 +19,7 @@
 #include "absl/container/fixed_array.h"
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 using Body = absl::FunctionRef<void(int64_t, int64_t, int)>;
@@ -201,4 +201,4 @@ void ParallelFor(int64_t n, int64_t grain, Body body) {
   pool->Run(&job);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -12,7 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 // Threads that may take part in a loop, the caller included: the machine's hardware threads, at least 1. Constant.
 int ParallelThreadCount();
@@ -25,6 +25,6 @@ int ParallelThreadCount();
 // bodies write is visible to the caller afterwards.
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body);
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_PARALLEL_H_

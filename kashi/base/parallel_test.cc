@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 TEST(Parallel, EveryNumberOnce) {
@@ -107,4 +107,4 @@ TEST(Parallel, HugeRange) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace kashi::internal {
+namespace kashi::base {
 
 template <typename T>
 class SharedValue {
@@ -43,6 +43,6 @@ class SharedValue {
   Node* node_ = nullptr;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_SHARED_VALUE_H_

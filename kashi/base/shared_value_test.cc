@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 // Counts how many of its kind there are.
@@ -57,4 +57,4 @@ TEST(SharedValueTest, ThreadsMayShare) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 std::string WithThousands(int64_t value) {
   std::string digits = absl::StrCat(value);
@@ -93,4 +93,4 @@ std::string Count(int64_t count, absl::string_view noun) {
   return absl::StrCat(WithThousands(count), " ", count == 1 ? std::string(noun) : Plural(noun));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

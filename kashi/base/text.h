@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 std::string WithThousands(int64_t value);  // "335,544,320"
 std::string HumanBytes(int64_t bytes);     // "320 MiB", "1.5 KiB", "17 bytes": three significant digits, powers of 1024
@@ -23,6 +23,6 @@ size_t Utf8SequenceLength(absl::string_view text);
 // nothing that a file holds can change the terminal.
 std::string Printable(absl::string_view text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_TEXT_H_

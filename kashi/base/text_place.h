@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 template <typename Derived>
 class TextPlace {
@@ -62,6 +62,6 @@ class TextPlace {
   size_t at_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_TEXT_PLACE_H_

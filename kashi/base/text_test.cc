@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 TEST(TextTest, WithThousands) {
@@ -50,4 +50,4 @@ TEST(TextTest, Printable) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -6,7 +6,7 @@
 
 #include "kashi/base/parallel.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 absl::Status TryParallelFor(int64_t n, int64_t grain,
                             absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body) {
@@ -24,4 +24,4 @@ absl::Status TryParallelFor(int64_t n, int64_t grain,
   return error;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base

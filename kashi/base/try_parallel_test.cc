@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 TEST(TryParallel, CallsAllBodies) {
@@ -26,4 +26,4 @@ TEST(TryParallel, EndsWithAnError) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

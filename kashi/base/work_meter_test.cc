@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -89,4 +89,4 @@ TEST(WorkMeterTest, OtherWordsKeepTheKind) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

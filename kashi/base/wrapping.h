@@ -9,7 +9,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 
 constexpr int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
@@ -24,6 +24,6 @@ constexpr int64_t WrappingRoundUpTo(int64_t value, int64_t divisor) {
   return WrappingMultiply(CeilOfRatio(value, divisor), divisor);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::base
 
 #endif  // KASHI_BASE_WRAPPING_H_

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::base {
 namespace {
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -28,4 +28,4 @@ TEST(WrappingTest, ModuloTwoToThe64Elsewhere) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::base

@@ -9,7 +9,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 constexpr int64_t kMaxLooks = int64_t{1} << 25;
@@ -170,4 +170,4 @@ absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> interva
   return by_time.bytes < by_size.bytes ? std::move(by_time) : std::move(by_size);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 struct HeapInterval {
   int64_t bytes = 0;
@@ -39,6 +39,6 @@ struct HeapLayout {
 // the bytes, each rounded up, is below 2^62.
 absl::StatusOr<HeapLayout> PlaceByBestFit(absl::Span<const HeapInterval> intervals, int64_t alignment);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_BEST_FIT_HEAP_H_

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST(BestFitHeap, WorkIsLimited) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/buffers/leaves.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 // Computations that several instructions call have steps for each of these, which may be far more than instructions.
@@ -335,4 +335,4 @@ absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloInstructi
   return assignment;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

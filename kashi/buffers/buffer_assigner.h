@@ -20,7 +20,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 // The state of an instruction while its step is made.
 struct TurnOf {
@@ -83,6 +83,6 @@ class BufferAssigner {
 std::optional<Leaves> AssignWhile(BufferAssigner& assigner, TurnOf* turn);
 std::optional<Leaves> AssignConditional(BufferAssigner& assigner, TurnOf* turn);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_BUFFER_ASSIGNER_H_

@@ -19,7 +19,7 @@
 #include "kashi/buffers/buffer_assigner.h"
 #include "kashi/buffers/leaves.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 bool FitsItsComputations(const HloInstruction& loop) {
@@ -216,4 +216,4 @@ std::optional<Leaves> AssignConditional(BufferAssigner& assigner, TurnOf* turn) 
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

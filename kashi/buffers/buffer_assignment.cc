@@ -4,7 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 // The steps as text, a line each.
@@ -91,4 +91,4 @@ std::string BufferAssignment::BuffersToString() const {
   return text;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

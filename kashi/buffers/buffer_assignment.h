@@ -37,7 +37,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 enum class Home : char { kArena, kArgument, kResult, kConstant };
 
@@ -157,6 +157,6 @@ absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloComputati
 absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloInstruction& loop, const MemoryRules& rules,
                                                               StopFunction check_stopped);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_BUFFER_ASSIGNMENT_H_

@@ -18,7 +18,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 absl::Status CheckRuns(const BufferAssignment& assignment, const std::vector<Shape>& arguments,
@@ -441,4 +441,4 @@ TEST(BufferAssignmentTest, HasNoAssignmentWhereSizesAreUnknownOrShapesDoNotFit) 
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

@@ -29,7 +29,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 inline void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
   if (!shape.IsTuple()) return leaves->push_back(&shape);
@@ -590,6 +590,6 @@ class TagMachine {
   std::unordered_map<const HloInstruction*, std::vector<int64_t>> bytes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_BUFFER_ASSIGNMENT_TESTING_H_

@@ -9,7 +9,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/buffers/best_fit_heap.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 int BufferPool::Add(Home home, int64_t number, int64_t bytes, int64_t alignment) {
   buffers_.push_back({home, number, bytes});
@@ -114,4 +114,4 @@ std::optional<BufferPool::Placed> BufferPool::Place() && {
   return Placed{std::move(buffers_), layout->bytes};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

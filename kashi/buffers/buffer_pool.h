@@ -10,7 +10,7 @@
 #include "kashi/buffers/buffer_assignment.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 class BufferPool {
  public:
@@ -80,6 +80,6 @@ class BufferPool {
   int32_t clock_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_BUFFER_POOL_H_

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 // Numbers of instructions: their places in the order that was given.
@@ -333,4 +333,4 @@ InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, c
   return UpdateOrder(std::move(order), root).Make();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

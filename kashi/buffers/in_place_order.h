@@ -28,7 +28,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 // The operand that the instruction can update in place to make its result, an array. Supported: dynamic-update-slice,
 // scatter to one array, and fusions of these with this operand. -1: none.
@@ -62,6 +62,6 @@ struct InPlaceOrder {
 // as they are.
 InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, const HloInstruction* root);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_IN_PLACE_ORDER_H_

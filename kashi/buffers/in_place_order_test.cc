@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 constexpr absl::string_view kComputations = R"(HloModule m
@@ -264,4 +264,4 @@ TEST(InPlaceOrderTest, TakesLittleTimeForLongComputations) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

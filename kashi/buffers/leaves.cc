@@ -5,7 +5,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/buffers/in_place_order.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 int64_t LeavesBefore(const Shape& tuple, int64_t i) {
   int64_t count = 0;
@@ -92,4 +92,4 @@ RootLeaves FindRootLeaves(const HloInstruction& root, LeafOrigin origin) {
   return found;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 // The number of the first leaf of element i of a tuple.
 int64_t LeavesBefore(const Shape& tuple, int64_t i);
@@ -46,6 +46,6 @@ RootLeaves FindRootLeaves(const HloInstruction& root, LeafOrigin origin = Forwar
 // in place: by dynamic-update-slice, scatter, loops or conditionals. -1: none.
 int64_t UpdatedArgument(const HloComputation& computation, int64_t leaf);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_LEAVES_H_

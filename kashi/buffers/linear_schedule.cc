@@ -13,14 +13,14 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/transfer_routes.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 // Whether it runs although nothing uses its result: other devices wait for the sent value.
 bool AlwaysRuns(const HloInstruction& instruction) {
   if (IsExpectation(instruction)) return true;
-  return instruction.opcode() == HloOpcode::kSend && IsDeviceTransfer(instruction) &&
-         TransferPairs(instruction).value_or(std::nullopt).has_value();
+  return instruction.opcode() == HloOpcode::kSend && hlo::IsDeviceTransfer(instruction) &&
+         hlo::TransferPairs(instruction).value_or(std::nullopt).has_value();
 }
 
 // Whether a computation that it calls, directly or not, has such an instruction.
@@ -146,4 +146,4 @@ absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computat
   return ScheduleBuilder(computation).Build();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

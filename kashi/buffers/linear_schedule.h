@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 struct ScheduledInstruction {
   struct Operand {
@@ -38,6 +38,6 @@ absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computat
 // and interpreter.run_parallel, whose processes may have such calls.
 bool IsExpectation(const HloInstruction& instruction);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_LINEAR_SCHEDULE_H_

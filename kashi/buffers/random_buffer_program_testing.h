@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 // HLO text that grows: types and values of random kinds.
 class ProgramText {
@@ -340,6 +340,6 @@ class RandomProgram : private ProgramText {
   int size_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_RANDOM_BUFFER_PROGRAM_TESTING_H_

@@ -11,13 +11,13 @@
 #include "kashi/hlo/spmd/asynchronous_collectives.h"
 #include "kashi/hlo/spmd/transfer_routes.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 namespace {
 
 bool IsRecvDone(const HloInstruction* instruction) { return instruction->opcode() == HloOpcode::kRecvDone; }
-bool EndsCollective(const HloInstruction* instruction) { return StartOfCollective(*instruction) != nullptr; }
+bool EndsCollective(const HloInstruction* instruction) { return hlo::StartOfCollective(*instruction) != nullptr; }
 bool BeginsCollective(const HloInstruction* instruction) {
-  const HloInstruction* const begun = CollectiveBegunBy(*instruction);
+  const HloInstruction* const begun = hlo::CollectiveBegunBy(*instruction);
   return begun != nullptr &&
          (begun != instruction || GetHloOpcodeInfo(begun->opcode()).Has(HloOpcodeFlags::kAsyncCollective));
 }
@@ -41,7 +41,7 @@ class LateOrder {
     while (const std::optional<size_t> next = Next()) {
       ready_[kinds_[*next]].erase(*next);
       HloInstruction* const instruction = order_[*next];
-      if (instruction->opcode() == HloOpcode::kSend) sent_to_.insert(ChannelOfTransfer(*instruction));
+      if (instruction->opcode() == HloOpcode::kSend) sent_to_.insert(hlo::ChannelOfTransfer(*instruction));
       late_.push_back(instruction);
       ForEachUser(*instruction, [this](size_t user) {
         if (--missing_[user] == 0) ready_[kinds_[user]].insert(user);
@@ -76,7 +76,7 @@ class LateOrder {
   std::optional<size_t> Next() const {
     for (const size_t i : ready_[kReception]) {
       if (!ready_[kEarly].empty() || !ready_[kOther].empty() || !ready_[kDone].empty()) break;
-      if (sent_to_.contains(ChannelOfTransfer(*order_[i]))) return i;
+      if (sent_to_.contains(hlo::ChannelOfTransfer(*order_[i]))) return i;
     }
     for (const std::set<size_t>& of_kind : ready_) {
       if (!of_kind.empty()) return *of_kind.begin();
@@ -101,4 +101,4 @@ std::vector<HloInstruction*> OrderForOverlap(const std::vector<HloInstruction*>&
   return has_halves ? LateOrder(order, is_schedule).Make() : order;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers

@@ -15,7 +15,7 @@
 
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::buffers {
 
 // Returns the instructions of `order`, operands and control predecessors first, in the same order except as above. If
 // several can be ended, a collective operation comes first, then a reception whose channel this device has
@@ -23,6 +23,6 @@ namespace kashi::internal {
 // Pre: `order` is valid. `is_schedule`: it is the schedule of the module. O(instructions * log(instructions)).
 std::vector<HloInstruction*> OrderForOverlap(const std::vector<HloInstruction*>& order, bool is_schedule);
 
-}  // namespace kashi::internal
+}  // namespace kashi::buffers
 
 #endif  // KASHI_BUFFERS_TRANSFER_ORDER_H_

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/passes/combiner.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 PrimitiveType AccumulatorType(HloOpcode combiner, PrimitiveType element, const NumberOptions& numbers) {
@@ -41,10 +41,10 @@ llvm::Value* ExtendFromMemory(const LaneBuilder& lanes, llvm::LoadInst& load) {
 Accumulator::Accumulator(const HloComputation& combiner, PrimitiveType element, const NumberOptions& numbers)
     : combiner_(combiner),
       element_(element),
-      type_(AccumulatorType(*ReorderableCombiner(combiner), element, numbers)) {}
+      type_(AccumulatorType(*hlo::ReorderableCombiner(combiner), element, numbers)) {}
 
 llvm::Value* Accumulator::Neutral(const LaneBuilder& lanes) const {
-  return EmitLiteralElement(lanes, NeutralOf(*ReorderableCombiner(combiner_), type_), {});
+  return EmitLiteralElement(lanes, hlo::NeutralOf(*hlo::ReorderableCombiner(combiner_), type_), {});
 }
 
 llvm::Value* Accumulator::FromElements(const LaneBuilder& lanes, llvm::Value* elements) const {
@@ -64,4 +64,4 @@ llvm::Value* Accumulator::Combine(const LaneBuilder& lanes, llvm::Value* a, llvm
   return EmitScalarComputation(lanes.WithWideBf16(), combiner_, {a, b})[0];
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

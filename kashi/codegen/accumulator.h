@@ -10,7 +10,7 @@
 #include "kashi/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 class Accumulator {
  public:
@@ -35,6 +35,6 @@ class Accumulator {
   const PrimitiveType type_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_ACCUMULATOR_H_

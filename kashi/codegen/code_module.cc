@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 CodeModule::CodeModule(const std::string& name, CodeTarget target)
     : target_(std::move(target)),
@@ -52,4 +52,4 @@ absl::Status VerifyOrErase(llvm::Function& function) {
   return absl::InternalError(absl::StrCat("LLVM refuses the code of ", name, ": ", message));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

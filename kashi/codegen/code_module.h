@@ -14,7 +14,7 @@ class LLVMContext;
 class Module;
 }  // namespace llvm
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 class CodeModule {
  public:
@@ -40,6 +40,6 @@ void EraseFunction(llvm::Function& function);
 // INTERNAL, with LLVM's message, if LLVM's verifier refuses the function, which is then removed from its module.
 absl::Status VerifyOrErase(llvm::Function& function);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_CODE_MODULE_H_

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 class MathLibrary;
 
@@ -20,6 +20,6 @@ struct CodeTarget {
   const MathLibrary* math;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_CODE_TARGET_H_

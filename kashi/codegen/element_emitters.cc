@@ -4,7 +4,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 absl::Span<const ElementEmitterRow> RowsOf(PrimitiveType type) {
@@ -44,9 +44,10 @@ bool IsBitcastOfOneWidth(const HloInstruction& instruction) {
 const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
   if (instruction.operands().empty() || !instruction.shape().IsArray()) return nullptr;
   const auto has_register = [](const HloInstruction* operand) {
-    return operand->shape().IsArray() && IsPlainType(operand->shape().element_type());
+    return operand->shape().IsArray() && passes::IsPlainType(operand->shape().element_type());
   };
-  if (!IsPlainType(instruction.shape().element_type()) || !absl::c_all_of(instruction.operands(), has_register)) {
+  if (!passes::IsPlainType(instruction.shape().element_type()) ||
+      !absl::c_all_of(instruction.operands(), has_register)) {
     return nullptr;
   }
   if (const ElementEmitterRow* row = Find(ConversionEmitters(), instruction.opcode())) {
@@ -58,4 +59,4 @@ const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
   return Find(RowsOf(instruction.operand(0)->shape().element_type()), instruction.opcode());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

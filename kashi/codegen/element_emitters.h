@@ -10,7 +10,7 @@
 #include "kashi/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // The operands and the result of one instruction.
 struct ElementOperation {
@@ -42,6 +42,6 @@ absl::Span<const ElementEmitterRow> IntegerEmitters();
 absl::Span<const ElementEmitterRow> PredEmitters();
 absl::Span<const ElementEmitterRow> ConversionEmitters();
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_ELEMENT_EMITTERS_H_

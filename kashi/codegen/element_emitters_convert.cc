@@ -4,7 +4,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/codegen/element_emitters.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace conversions {
 namespace {
 
@@ -61,4 +61,4 @@ constexpr ElementEmitterRow kRows[] = {
 
 absl::Span<const ElementEmitterRow> ConversionEmitters() { return conversions::kRows; }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

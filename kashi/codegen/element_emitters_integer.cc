@@ -5,7 +5,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/codegen/element_emitters.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace integers {
 namespace {
 
@@ -145,4 +145,4 @@ constexpr ElementEmitterRow kPredRows[] = {
 absl::Span<const ElementEmitterRow> IntegerEmitters() { return integers::kIntegerRows; }
 absl::Span<const ElementEmitterRow> PredEmitters() { return integers::kPredRows; }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

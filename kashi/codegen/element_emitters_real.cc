@@ -8,7 +8,7 @@
 #include "kashi/codegen/element_emitters.h"
 #include "kashi/codegen/math_library.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace reals {
 namespace {
 
@@ -167,4 +167,4 @@ constexpr ElementEmitterRow kRows[] = {
 
 absl::Span<const ElementEmitterRow> RealEmitters() { return reals::kRows; }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

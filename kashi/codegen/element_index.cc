@@ -9,7 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 CoordinateRange RangeFrom(std::optional<int64_t> first, std::optional<int64_t> last) {
@@ -218,4 +218,4 @@ Coordinate CoordinateMath::ClampNumbers(llvm::Value* numbers, PrimitiveType type
   return {nullptr, 0, ir.CreateIntCast(clamped, lanes_.Widen(lane_type_), /*isSigned=*/false)};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

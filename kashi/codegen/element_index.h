@@ -19,7 +19,7 @@
 #include "absl/types/span.h"
 #include "kashi/codegen/lane_builder.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // All values that a coordinate may have, if this is known when the code is made.
 struct CoordinateRange {
@@ -105,6 +105,6 @@ class ElementIndex {
 // type, signed or unsigned.
 llvm::Value* EmitSliceStart(Ir& ir, PrimitiveType type, llvm::Value* start, int64_t last);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_ELEMENT_INDEX_H_

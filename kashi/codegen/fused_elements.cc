@@ -12,7 +12,7 @@
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 // An instruction and the index at which it is asked for.
@@ -194,7 +194,7 @@ llvm::Value* EmitConstant(const MovedElements& op) { return EmitScalarConstant(o
 
 // ---- Which of them can be emitted; types have been looked at.
 bool Always(const HloInstruction&) { return true; }
-bool StartsAtScalars(const HloInstruction& slice) { return HasScalarStarts(slice, 1); }
+bool StartsAtScalars(const HloInstruction& slice) { return passes::HasScalarStarts(slice, 1); }
 bool IsScalarConstant(const HloInstruction& instruction) { return ShapeUtil::IsScalar(instruction.shape()); }
 // A bitcast of the bytes of other layouts is no reshape.
 bool IsReshape(const HloInstruction& bitcast) {
@@ -280,8 +280,9 @@ bool HasSizesOfOperands(const HloInstruction& instruction) {
 bool MovesElements(HloOpcode opcode) { return FindMovement(opcode) != nullptr; }
 
 bool CanFuse(const HloInstruction& instruction) {
-  if (!IsPlainArray(instruction.shape()) || instruction.HasControlDependencies()) return false;
-  if (!absl::c_all_of(instruction.operands(), [](const HloInstruction* x) { return IsPlainArray(x->shape()); })) {
+  if (!passes::IsPlainArray(instruction.shape()) || instruction.HasControlDependencies()) return false;
+  if (!absl::c_all_of(instruction.operands(),
+                      [](const HloInstruction* x) { return passes::IsPlainArray(x->shape()); })) {
     return false;
   }
   if (const MovementRow* row = FindMovement(instruction.opcode())) {
@@ -336,4 +337,4 @@ llvm::IntegerType* LaneTypeFor(const HloComputation& fused, Ir& ir) {
   return most < std::numeric_limits<int32_t>::max() / 2 ? ir.getInt32Ty() : ir.getInt64Ty();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -16,7 +16,7 @@
 #include "kashi/codegen/element_index.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // Whether an instruction may be part of a fused computation, by its operation, types and sizes.
 bool CanFuse(const HloInstruction& instruction);
@@ -68,6 +68,6 @@ class FusedElements {
 // The smallest signed integer type that can count the elements that a computation uses: 32 or 64 bits.
 llvm::IntegerType* LaneTypeFor(const HloComputation& fused, Ir& ir);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_FUSED_ELEMENTS_H_

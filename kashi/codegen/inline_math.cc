@@ -4,7 +4,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 // Arithmetic on f32 lanes, and on their bits.
@@ -181,4 +181,4 @@ llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x) {
   return ir.CreateSelect(ir.CreateFCmpOGT(t, f32.Real(0.927734375)), large, small);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

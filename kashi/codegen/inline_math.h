@@ -5,7 +5,7 @@
 
 #include "kashi/codegen/lane_builder.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // exp, expm1, log, tanh: after S. Moshier's Cephes library (single precision), with FMA.
 llvm::Value* EmitExpF32(const LaneBuilder& lanes, llvm::Value* x);
@@ -16,6 +16,6 @@ llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_INLINE_MATH_H_

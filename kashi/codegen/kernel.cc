@@ -11,7 +11,7 @@
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/row_analysis.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 int64_t ResultCount(const HloComputation& fused) {
@@ -95,11 +95,11 @@ std::vector<int> KernelBuilder::Widths(int64_t columns, bool columns_are_known) 
 
 absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
                                   CodeModule& module) {
-  KASHI_RETURN_IF_ERROR(CheckKernelPremises(fused, KernelSupport()));
+  KASHI_RETURN_IF_ERROR(passes::CheckKernelPremises(fused, KernelSupport()));
   Kernel kernel;
   kernel.name = name;
   KernelBuilder builder(fused, name, numbers, module);
-  if (IsForRowKernel(fused, KernelSupport())) {
+  if (passes::IsForRowKernel(fused, KernelSupport())) {
     EmitRowKernel(builder, &kernel);
   } else if (fused.root_instruction()->opcode() == HloOpcode::kReduce) {
     EmitReduceKernel(builder, &kernel);
@@ -112,4 +112,4 @@ absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string
   return kernel;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -22,7 +22,7 @@
 #include "kashi/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // operands[i], results[i]: dense, row-major elements. Columns: all, if the kernel does not split them.
 using KernelFunction = void(const void* const* operands, void* const* results, int64_t row_begin, int64_t row_end,
@@ -76,6 +76,6 @@ void EmitReduceKernel(KernelBuilder& builder, Kernel* kernel);
 void EmitRowKernel(KernelBuilder& builder, Kernel* kernel);
 void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_KERNEL_H_

@@ -3,16 +3,16 @@
 #include "kashi/codegen/element_emitters.h"
 #include "kashi/codegen/fused_elements.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
-class EmitterSupport : public CodeSupport {
+class EmitterSupport : public passes::CodeSupport {
  public:
   bool CanCompute(const HloInstruction& instruction) const override {
     return FindElementEmitter(instruction) != nullptr;
   }
-  bool CanFuse(const HloInstruction& instruction) const override { return internal::CanFuse(instruction); }
-  bool MovesElements(HloOpcode opcode) const override { return internal::MovesElements(opcode); }
+  bool CanFuse(const HloInstruction& instruction) const override { return codegen::CanFuse(instruction); }
+  bool MovesElements(HloOpcode opcode) const override { return codegen::MovesElements(opcode); }
   bool IsExpensive(const HloInstruction& instruction) const override {
     const ElementEmitterRow* row = FindElementEmitter(instruction);
     return row != nullptr && row->is_expensive;
@@ -21,9 +21,9 @@ class EmitterSupport : public CodeSupport {
 
 }  // namespace
 
-const CodeSupport& KernelSupport() {
+const passes::CodeSupport& KernelSupport() {
   static const EmitterSupport support;
   return support;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

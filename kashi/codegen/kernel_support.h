@@ -4,10 +4,10 @@
 
 #include "kashi/passes/code_support.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
-const CodeSupport& KernelSupport();
+const passes::CodeSupport& KernelSupport();
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_KERNEL_SUPPORT_H_

@@ -12,7 +12,7 @@
 #include "kashi/engine/compile_options.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 using testing::AllOf;
@@ -92,4 +92,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -7,7 +7,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 int RegisterBits(PrimitiveType type) { return primitive_util::ByteWidth(type) * 8; }
@@ -198,4 +198,4 @@ llvm::Value* LaneBuilder::Call(const char* function, int width, llvm::Type* scal
   return lanes_ < width ? Part(joined, 0, lanes_) : joined;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -23,7 +23,7 @@
 #include "kashi/codegen/code_target.h"
 #include "kashi/engine/compile_options.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 using Ir = llvm::IRBuilder<>;
 
@@ -104,6 +104,6 @@ class LaneBuilder {
   bool rounds_bf16_ = true;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_LANE_BUILDER_H_

@@ -1,6 +1,6 @@
 #include "kashi/codegen/loop_builder.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 llvm::Value* EmitLoop(Ir& ir, llvm::Value* begin, llvm::Value* end, int64_t step,
                       absl::FunctionRef<void(llvm::Value* i)> body) {
@@ -34,4 +34,4 @@ void EmitLaneLoops(Ir& ir, llvm::Value* begin, llvm::Value* end, absl::Span<cons
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "kashi/codegen/lane_builder.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // for (i = begin; i + step <= end; i += step) body(i). Returns the first i that was not handled. The builder is then
 // after the loop.
@@ -19,6 +19,6 @@ llvm::Value* EmitLoop(Ir& ir, llvm::Value* begin, llvm::Value* end, int64_t step
 void EmitLaneLoops(Ir& ir, llvm::Value* begin, llvm::Value* end, absl::Span<const int> lanes,
                    absl::FunctionRef<void(int lanes, llvm::Value* i)> body);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_LOOP_BUILDER_H_

@@ -18,7 +18,7 @@
 #include "kashi/codegen/loop_builder.h"
 #include "kashi/passes/segments.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 // Below this number of columns, rows are so short that the linear index of all elements is better, though it is
@@ -54,7 +54,7 @@ class LoopKernelEmitter {
  public:
   LoopKernelEmitter(KernelBuilder& builder, Kernel* kernel)
       : builder_(builder), kernel_(kernel), results_(ResultsOf(builder.fused)), shape_(results_[0]->shape()) {
-    breaks_ = FindSegments(results_, [](const HloInstruction&) { return true; }).breaks;
+    breaks_ = passes::FindSegments(results_, [](const HloInstruction&) { return true; }).breaks;
   }
 
   void Emit() {
@@ -181,4 +181,4 @@ class LoopKernelEmitter {
 
 void EmitLoopKernel(KernelBuilder& builder, Kernel* kernel) { LoopKernelEmitter(builder, kernel).Emit(); }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -5,7 +5,7 @@
 #include "absl/types/span.h"
 #include "kashi/codegen/lane_builder.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 enum class MathFunction {
   kExp,
@@ -37,6 +37,6 @@ class MathLibrary {
   }
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_MATH_LIBRARY_H_

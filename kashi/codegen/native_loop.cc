@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 constexpr int64_t kMostInstructions = 4000;  // of one function
@@ -100,8 +100,8 @@ std::optional<Parts> LoopEmitter::EmitComputation(const HloComputation& computat
   }
   ++nested_;
   Values values;
-  const InPlaceOrder order =
-      OrderUsesBeforeInPlaceUpdates(computation.MakeInstructionPostOrder(), computation.root_instruction());
+  const buffers::InPlaceOrder order =
+      buffers::OrderUsesBeforeInPlaceUpdates(computation.MakeInstructionPostOrder(), computation.root_instruction());
   for (const HloInstruction* instruction : order.order) {
     if (instruction->HasControlDependencies()) return std::nullopt;
     std::optional<Parts> parts = Emit(*instruction, arguments, values);
@@ -184,7 +184,7 @@ std::optional<Parts> LoopEmitter::ReadSlice(const HloInstruction& slice, const P
 std::optional<Parts> LoopEmitter::ReadStaticSlice(const HloInstruction& slice, const Part& memory, const Values&) {
   const Shape& array = slice.operand(0)->shape();
   if (!IsSmallArray(slice.shape()) || slice.shape().element_type() != array.element_type()) return std::nullopt;
-  const DimensionVector strides = RowMajorStrides(array.dimensions());
+  const DimensionVector strides = evaluator::RowMajorStrides(array.dimensions());
   std::vector<llvm::Value*> indices;
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(slice.shape()); ++i) {
     const std::vector<int64_t> coordinates = SmallCoordinates(i, slice.shape().dimensions());
@@ -367,7 +367,7 @@ bool LoopEmitter::EmitFunction(const HloInstruction& loop, NativeLoop* result) {
     if (IsSmallArray(shape)) {
       initial.push_back({LoadSmallArray(lanes_, shape, memory[i])});
     } else {
-      if (!IsPlainArray(shape)) return false;
+      if (!passes::IsPlainArray(shape)) return false;
       initial.push_back({nullptr, memory[i]});
       versions_[memory[i]] = 0;
     }
@@ -404,4 +404,4 @@ absl::StatusOr<std::optional<NativeLoop>> TryEmitNativeLoop(const HloInstruction
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

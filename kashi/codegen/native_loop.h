@@ -20,7 +20,7 @@
 #include "kashi/engine/compile_options.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // Called every kIterationsBetweenCalls iterations of a loop; false: the function returns at once.
 using GoOnFunction = bool(void* context);
@@ -46,6 +46,6 @@ struct NativeLoop {
 absl::StatusOr<std::optional<NativeLoop>> TryEmitNativeLoop(const HloInstruction& loop, const std::string& name,
                                                             const NumberOptions& numbers, CodeModule& module);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_NATIVE_LOOP_H_

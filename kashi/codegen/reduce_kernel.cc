@@ -26,7 +26,7 @@
 #include "kashi/codegen/scalar_computation.h"
 #include "kashi/passes/combiner.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 // The sums of a block of columns stay in L1.
@@ -50,7 +50,7 @@ class ReduceLoops {
         sizes_(reduce.operand(0)->shape().dimensions()) {
     FindColumns();
     for (int64_t i = 0; i < count; ++i) types.push_back(reduce.operand(i)->shape().element_type());
-    if (count == 1 && ReorderableCombiner(combiner).has_value()) {
+    if (count == 1 && hlo::ReorderableCombiner(combiner).has_value()) {
       accumulator.emplace(combiner, types[0], builder.numbers);
     }
   }
@@ -328,4 +328,4 @@ void EmitReduceKernel(KernelBuilder& builder, Kernel* kernel) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -19,7 +19,7 @@
 #include "kashi/codegen/row_sums.h"
 #include "kashi/passes/row_analysis.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 constexpr int kMostKept = 2;
@@ -29,7 +29,7 @@ constexpr int kExpensive = 10;               // as many cheap ones
 
 // The plan of the kernel for each row, made before code is emitted.
 struct RowPlan {
-  RowAnalysis analysis;
+  passes::RowAnalysis analysis;
   int phases = 1;
   absl::flat_hash_map<const HloInstruction*, int> phase_of;  // in which it can be computed first
   std::vector<const HloInstruction*> reduces;                // operands first
@@ -40,7 +40,7 @@ struct RowPlan {
 class RowPlanner {
  public:
   explicit RowPlanner(const HloComputation& fused) : root_(*fused.root_instruction()) {
-    plan_.analysis = AnalyzeRows(root_, [](const HloInstruction&) { return true; });
+    plan_.analysis = passes::AnalyzeRows(root_, [](const HloInstruction&) { return true; });
     order_ = fused.MakeInstructionPostOrder();
   }
 
@@ -126,7 +126,7 @@ class RowKernelEmitter {
         ir_(builder.ir),
         kernel_(kernel),
         root_(*builder.fused.root_instruction()),
-        sizes_(*RowSizesOf(root_)),
+        sizes_(*passes::RowSizesOf(root_)),
         columns_(sizes_.back()),
         plan_(RowPlanner(builder.fused).Make()) {}
 
@@ -191,7 +191,7 @@ class RowKernelEmitter {
       SetKnown(&elements);
       const std::vector<Coordinate> rows = RowCoordinates(elements.math());
       std::vector<Coordinate> coordinates;
-      for (const Affine& affine : plan_.analysis.once_per_row.at(instruction)) {
+      for (const passes::Affine& affine : plan_.analysis.once_per_row.at(instruction)) {
         const bool is_known = affine.dimension >= 0;
         const Coordinate scaled =
             is_known ? elements.math().Multiply(rows[affine.dimension], affine.step) : Coordinate();
@@ -295,4 +295,4 @@ class RowKernelEmitter {
 
 void EmitRowKernel(KernelBuilder& builder, Kernel* kernel) { RowKernelEmitter(builder, kernel).Emit(); }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

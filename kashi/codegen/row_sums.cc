@@ -1,6 +1,6 @@
 #include "kashi/codegen/row_sums.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 RowSums::RowSums(KernelBuilder& builder, const HloInstruction& reduce, absl::Span<const int> widths)
     : builder_(builder),
@@ -42,4 +42,4 @@ llvm::Value* RowSums::Total(llvm::Value* initial) {
   return accumulator_.ToElements(lane, total);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -10,7 +10,7 @@
 #include "kashi/codegen/kernel.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 class RowSums {
  public:
@@ -31,6 +31,6 @@ class RowSums {
   std::vector<llvm::Value*> memory_;  // of each width; LLVM moves it to registers
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_ROW_SUMS_H_

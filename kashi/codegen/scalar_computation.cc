@@ -6,7 +6,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/codegen/element_emitters.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 llvm::Value* EmitLiteralElement(const LaneBuilder& lanes, const Literal& literal,
                                 absl::Span<const int64_t> multi_index) {
   const PrimitiveType type = literal.shape().element_type();
@@ -42,4 +42,4 @@ std::vector<llvm::Value*> EmitScalarComputation(const LaneBuilder& lanes, const 
   return {values.at(computation.root_instruction())};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

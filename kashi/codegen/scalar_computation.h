@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // The value of the root, or of its elements, for these values of the parameters. Pre: IsScalarComputation
 // (kashi/passes/combiner.h).
@@ -23,6 +23,6 @@ llvm::Value* EmitLiteralElement(const LaneBuilder& lanes, const Literal& literal
 // A scalar constant in every lane.
 llvm::Value* EmitScalarConstant(const LaneBuilder& lanes, const HloInstruction& constant);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_SCALAR_COMPUTATION_H_

@@ -17,7 +17,7 @@
 #include "kashi/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 class ScatterKernelEmitter {
@@ -60,7 +60,7 @@ class ScatterKernelEmitter {
 
   Place PlaceOf(FusedElements& elements, ElementIndex& index) {
     const absl::Span<const int64_t> sizes = scatter_.operand(0)->shape().dimensions();
-    const DimensionVector strides = RowMajorStrides(sizes);
+    const DimensionVector strides = evaluator::RowMajorStrides(sizes);
     Place place = {ir_.getInt64(0), ir_.getTrue()};
     const auto add = [&](llvm::Value* coordinate, int64_t dimension) {
       place.linear = ir_.CreateAdd(place.linear, ir_.CreateMul(coordinate, ir_.getInt64(strides[dimension])));
@@ -114,4 +114,4 @@ void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel) {
   ScatterKernelEmitter(builder).Emit();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -22,7 +22,7 @@
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
 int LaneCount(const Shape& shape) {
@@ -94,7 +94,7 @@ llvm::Value* EmitMovement(const LaneBuilder& lanes, const HloInstruction& moveme
 // For each element of the operand in row-major order: the number of the element of the result that it belongs to.
 std::vector<int64_t> ResultsOfElements(const HloInstruction& reduce) {
   const Shape& array = reduce.operand(0)->shape();
-  const DimensionVector strides = RowMajorStrides(reduce.shape().dimensions());
+  const DimensionVector strides = evaluator::RowMajorStrides(reduce.shape().dimensions());
   std::vector<int64_t> results;
   for (int64_t i = 0; i < ShapeUtil::ElementsIn(array); ++i) {
     const std::vector<int64_t> coordinates = SmallCoordinates(i, array.dimensions());
@@ -113,7 +113,7 @@ llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
   const LaneBuilder one = lanes.WithLanes(1);
   const PrimitiveType type = reduce.shape().element_type();
   std::optional<Accumulator> accumulator;
-  if (ReorderableCombiner(*reduce.to_apply())) accumulator.emplace(*reduce.to_apply(), type, lanes.numbers());
+  if (hlo::ReorderableCombiner(*reduce.to_apply())) accumulator.emplace(*reduce.to_apply(), type, lanes.numbers());
   llvm::Value* initial = accumulator ? accumulator->FromElements(one, operands[1]) : operands[1];
   std::vector<llvm::Value*> sums(ShapeUtil::ElementsIn(reduce.shape()), initial);
   const std::vector<int64_t> results = ResultsOfElements(reduce);
@@ -164,7 +164,7 @@ bool AnyConstant(const HloInstruction&) { return true; }
 bool IsPlainReduce(const HloInstruction& reduce) {
   const HloComputation& combiner = *reduce.to_apply();
   const PrimitiveType type = reduce.shape().element_type();
-  return reduce.operand_count() == 2 && IsScalarComputation(combiner, KernelSupport()) &&
+  return reduce.operand_count() == 2 && passes::IsScalarComputation(combiner, KernelSupport()) &&
          ShapeUtil::IsScalar(combiner.root_instruction()->shape()) &&
          absl::c_all_of(reduce.operands(), [&](auto* x) { return x->shape().element_type() == type; }) &&
          absl::c_all_of(combiner.parameter_instructions(),
@@ -233,7 +233,7 @@ const SmallArrayRow* FindRow(const HloInstruction& instruction) {
 }  // namespace
 
 bool IsSmallArray(const Shape& shape) {
-  return IsPlainArray(shape) && ShapeUtil::ElementsIn(shape) <= kMostSmallElements;
+  return passes::IsPlainArray(shape) && ShapeUtil::ElementsIn(shape) <= kMostSmallElements;
 }
 
 llvm::Value* SmallElement(Ir& ir, llvm::Value* array, llvm::Value* i) {
@@ -259,7 +259,7 @@ llvm::Value* SmallFromElements(const LaneBuilder& lanes, const Shape& shape, abs
 }
 
 bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start) {
-  if (!HasScalarStarts(slice, first_start)) return false;
+  if (!passes::HasScalarStarts(slice, first_start)) return false;
   return std::all_of(slice.operands().begin() + first_start, slice.operands().end(), [&](const HloInstruction* start) {
     return start->shape().element_type() == slice.operand(first_start)->shape().element_type();
   });
@@ -294,7 +294,7 @@ std::vector<llvm::Value*> SliceIndices(const LaneBuilder& lanes, absl::Span<cons
                                        absl::Span<const int64_t> slice_sizes, absl::Span<llvm::Value* const> starts,
                                        PrimitiveType start_type) {
   Ir& ir = lanes.ir();
-  const DimensionVector strides = RowMajorStrides(array_sizes);
+  const DimensionVector strides = evaluator::RowMajorStrides(array_sizes);
   llvm::Value* base = ir.getInt64(0);
   for (size_t i = 0; i < starts.size(); ++i) {
     llvm::Value* start = EmitSliceStart(ir, start_type, starts[i], array_sizes[i] - slice_sizes[i]);
@@ -330,4 +330,4 @@ void StoreSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Valu
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -10,7 +10,7 @@
 #include "kashi/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 inline constexpr int64_t kMostSmallElements = 64;
 
@@ -46,6 +46,6 @@ llvm::Value* LoadSmallElements(const LaneBuilder& lanes, const Shape& shape, llv
 void StoreSmallElements(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer,
                         absl::Span<llvm::Value* const> indices);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_SMALL_ARRAY_H_

@@ -18,10 +18,10 @@
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 namespace {
 
-WindowNumbers NumbersOf(const HloInstruction& instruction) {
+kernels::WindowNumbers NumbersOf(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kGather) {
     const GatherDimensionNumbers& n = instruction.gather_dimension_numbers();
     return {n.offset_dims(),           n.collapsed_slice_dims(),        n.start_index_map(),
@@ -52,7 +52,7 @@ class SmallWindows {
         numbers_(NumbersOf(instruction)),
         is_clamped_(instruction.opcode() == HloOpcode::kGather),
         sizes_(instruction.operand(0)->shape().dimensions()),
-        strides_(RowMajorStrides(sizes_)),
+        strides_(evaluator::RowMajorStrides(sizes_)),
         batch_(batch),
         indices_shape_(instruction.operand(1)->shape()),
         indices_(indices),
@@ -125,14 +125,14 @@ class SmallWindows {
     if (numbers_.index_vector_dim < static_cast<int64_t>(indices_shape_.dimensions().size())) {
       number.insert(number.begin() + numbers_.index_vector_dim, k);
     }
-    const DimensionVector strides = RowMajorStrides(indices_shape_.dimensions());
+    const DimensionVector strides = evaluator::RowMajorStrides(indices_shape_.dimensions());
     int64_t linear = 0;
     for (size_t d = 0; d < number.size(); ++d) linear += number[d] * strides[d];
     return SmallElement(ir_, indices_, ir_.getInt64(linear));
   }
 
   Ir& ir_;
-  const WindowNumbers numbers_;
+  const kernels::WindowNumbers numbers_;
   const bool is_clamped_;
   const absl::Span<const int64_t> sizes_;
   const DimensionVector strides_;
@@ -159,12 +159,12 @@ llvm::Value* EmitCombined(const LaneBuilder& lanes, const HloInstruction& scatte
 
 bool CanEmitSmallGather(const HloInstruction& gather) {
   const Shape& array = gather.operand(0)->shape();
-  return !gather.HasControlDependencies() && IsPlainArray(array) &&
+  return !gather.HasControlDependencies() && passes::IsPlainArray(array) &&
          gather.shape().element_type() == array.element_type() && HasSmallBatch(gather, gather.shape());
 }
 
 bool CanEmitSmallScatter(const HloInstruction& scatter) {
-  return IsPlainScatter(scatter, KernelSupport()) && HasSmallBatch(scatter, scatter.operand(2)->shape());
+  return passes::IsPlainScatter(scatter, KernelSupport()) && HasSmallBatch(scatter, scatter.operand(2)->shape());
 }
 
 namespace {
@@ -236,4 +236,4 @@ llvm::Value* EmitScatterToRegisters(const LaneBuilder& lanes, const HloInstructi
   return array;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen

@@ -9,7 +9,7 @@
 #include "kashi/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
 
 // An element after an update by the computation of the scatter, on one lane. The update is rounded by itself: a product
 // in it is not fused with the sum.
@@ -33,6 +33,6 @@ void EmitScatterToMemory(const LaneBuilder& lanes, const HloInstruction& scatter
 llvm::Value* EmitScatterToRegisters(const LaneBuilder& lanes, const HloInstruction& scatter, llvm::Value* array,
                                     llvm::Value* indices, llvm::Value* updates);
 
-}  // namespace kashi::internal
+}  // namespace kashi::codegen
 
 #endif  // KASHI_CODEGEN_SMALL_WINDOWS_H_

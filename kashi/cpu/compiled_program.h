@@ -17,34 +17,37 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::codegen {
+struct NativeLoop;
+}  // namespace kashi::codegen
+
+namespace kashi::cpu {
 
 class JitCode;
 class JitCompiler;
 class Target;
 class ThunkProgram;
-struct NativeLoop;
 
-class CompiledProgram : public EngineProgram, public CompiledSteps {
+class CompiledProgram : public engine::EngineProgram, public evaluator::CompiledSteps {
  public:
   // Compiles a copy of the module, which must have passed the verifier. Cost: some 5 ms, and 5 ms for each distinct
   // fusion. UNIMPLEMENTED if this processor is too old; the errors of Target::ForLevel.
   static absl::StatusOr<std::unique_ptr<CompiledProgram>> Compile(const HloModule& module,
                                                                   const CompileOptions& options = {},
-                                                                  absl::Span<const CompiledObject> known = {});
+                                                                  absl::Span<const engine::CompiledObject> known = {});
   ~CompiledProgram() override;
 
   // The program after all passes.
   const HloModule& module() const override { return *module_; }
-  const CompiledSteps* steps() const override { return this; }
-  absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const override;
+  const evaluator::CompiledSteps* steps() const override { return this; }
+  absl::StatusOr<Value> Execute(std::vector<Value> arguments, evaluator::EvaluationRun& run) const override;
   bool runs_on_memory() const override { return entry_ != nullptr; }
   absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
-                           EvaluationRun& run) const override;
-  const BufferAssignment* buffers() const override;
+                           evaluator::EvaluationRun& run) const override;
+  const buffers::BufferAssignment* buffers() const override;
   absl::Span<const absl::Status> refusals() const override { return refusals_; }
-  const CompileStages& stages() const override { return stages_; }
-  absl::Span<const CompiledObject> objects() const override;
+  const engine::CompileStages& stages() const override { return stages_; }
+  absl::Span<const engine::CompiledObject> objects() const override;
   // The number of objects that an earlier compilation made.
   int64_t reused_object_count() const;
   int64_t kernel_count() const { return kernel_count_; }
@@ -52,36 +55,36 @@ class CompiledProgram : public EngineProgram, public CompiledSteps {
   int64_t native_loop_count() const { return native_loop_count_; }
   // The number of loops, and the entry, that run as thunks (thunks/thunk_program.h).
   int64_t thunk_program_count() const { return thunk_program_count_; }
-  const CompiledStep* Find(const HloInstruction& instruction) const override;
+  const evaluator::CompiledStep* Find(const HloInstruction& instruction) const override;
 
  private:
-  using LoopTable = absl::flat_hash_map<const HloInstruction*, NativeLoop>;
+  using LoopTable = absl::flat_hash_map<const HloInstruction*, codegen::NativeLoop>;
 
   CompiledProgram() = default;
   absl::Status RunPasses(const CompileOptions& options, StopFunction check_stopped);
   // Emits and compiles the machine code.
-  absl::Status Emit(const Target& target, const CompileOptions& options, absl::Span<const CompiledObject> known,
+  absl::Status Emit(const Target& target, const CompileOptions& options, absl::Span<const engine::CompiledObject> known,
                     StopFunction check_stopped);
   // Emits the outermost loops that can be native functions.
   absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
   void AddEvaluatorSteps(const NumberOptions& numbers);
   absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);
   // Execute with RunHooks::checker: runs once more without the plan of memory.
-  absl::StatusOr<Value> ExecuteChecked(std::vector<Value> arguments, EvaluationRun& run) const;
-  void KeepBuffers(const CompileOptions& options, const BufferAssignment& buffers);
+  absl::StatusOr<Value> ExecuteChecked(std::vector<Value> arguments, evaluator::EvaluationRun& run) const;
+  void KeepBuffers(const CompileOptions& options, const buffers::BufferAssignment& buffers);
   void KeepStage(const CompileOptions& options, const std::string& name, const std::string& text);
 
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<JitCode> code_;  // null: no kernels
-  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CompiledStep>> steps_;
+  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<evaluator::CompiledStep>> steps_;
   std::unique_ptr<ThunkProgram> entry_;  // null: evaluated step by step
   // Why fusions and loops have no code of their own: they break a premise of kernels, or LLVM's verifier refuses their
   // code.
   std::vector<absl::Status> refusals_;
   int64_t kernel_count_ = 0, native_loop_count_ = 0, thunk_program_count_ = 0;
-  CompileStages stages_;
+  engine::CompileStages stages_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_COMPILED_PROGRAM_H_

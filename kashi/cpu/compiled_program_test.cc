@@ -21,7 +21,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/passes/pipeline.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr ErrorSpec kExact(0);
@@ -77,8 +77,8 @@ void ExpectOnAllPairs(const std::string& expression, PrimitiveType type, Primiti
 }
 
 // `rows` of the table of a domain, on one type.
-void ExpectRows(absl::Span<const ElementEmitterRow> rows, PrimitiveType type, const std::string& target) {
-  for (const ElementEmitterRow& row : rows) {
+void ExpectRows(absl::Span<const codegen::ElementEmitterRow> rows, PrimitiveType type, const std::string& target) {
+  for (const codegen::ElementEmitterRow& row : rows) {
     const bool is_pred = row.opcode == HloOpcode::kIsFinite;
     const std::string name(HloOpcodeString(row.opcode));
     const bool needs_sign = row.opcode == HloOpcode::kAbs || row.opcode == HloOpcode::kSign;
@@ -112,9 +112,10 @@ class ElementwiseOnTypeTest : public ::testing::TestWithParam<std::tuple<Primiti
 
 TEST_P(ElementwiseOnTypeTest, AgreesWithTheEvaluator) {
   if (type == PRED) {
-    ExpectRows(PredEmitters(), type, target);
+    ExpectRows(codegen::PredEmitters(), type, target);
   } else {
-    ExpectRows(primitive_util::IsFloatingPointType(type) ? RealEmitters() : IntegerEmitters(), type, target);
+    ExpectRows(primitive_util::IsFloatingPointType(type) ? codegen::RealEmitters() : codegen::IntegerEmitters(), type,
+               target);
   }
 }
 
@@ -373,7 +374,7 @@ TEST(CompiledProgramTest, KeepsItsStages) {
   options.keep_stages = true;
   const auto program = CompiledProgram::Compile(*module, options).value();
   std::vector<std::string> names, expected;
-  for (const PassRow& pass : Passes()) {
+  for (const passes::PassRow& pass : passes::Passes()) {
     expected.push_back(absl::StrFormat("%02d-%s.hlo", expected.size() + 1, pass.name));
   }
   for (const char* stage : {"fused.hlo", "kernels.ll", "kernels.s", "program.thunks", "program.buffers"})
@@ -444,4 +445,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

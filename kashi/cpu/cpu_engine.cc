@@ -4,22 +4,23 @@
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/engine/engine.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
-class CpuEngine : public Engine {
+class CpuEngine : public engine::Engine {
  public:
   absl::string_view name() const override { return "cpu"; }
   bool keeps_module() const override { return false; }
-  absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module, const CompileOptions& options,
-                                                         absl::Span<const CompiledObject> known) const override {
+  absl::StatusOr<std::unique_ptr<engine::EngineProgram>> Compile(
+      const HloModule& module, const CompileOptions& options,
+      absl::Span<const engine::CompiledObject> known) const override {
     return CompiledProgram::Compile(module, options, known);
   }
 };
 
-[[maybe_unused]] const bool registered = RegisterEngine(std::make_unique<CpuEngine>());
+[[maybe_unused]] const bool registered = engine::RegisterEngine(std::make_unique<CpuEngine>());
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 extern "C" void kashi_link_cpu_engine() {}

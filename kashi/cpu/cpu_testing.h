@@ -25,7 +25,7 @@
 #include "kashi/literal/fake_literal.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 inline absl::StatusOr<std::unique_ptr<HloModule>> ReadVerified(absl::string_view text) {
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ParseAndReturnUnverifiedModule(text));
@@ -36,28 +36,30 @@ inline absl::StatusOr<std::unique_ptr<HloModule>> ReadVerified(absl::string_view
 
 // Runs the entry of a module by `run_entry`. `steps`: machine code for instructions; null: there is none. `checker`:
 // null: steps are not compared.
-inline absl::StatusOr<Literal> RunEntry(const HloModule& module, const CompiledSteps* steps,
+inline absl::StatusOr<Literal> RunEntry(const HloModule& module, const evaluator::CompiledSteps* steps,
                                         const std::vector<Literal>& arguments, const EvaluationOptions& options,
-                                        StepChecker* checker, EntryFunction run_entry) {
+                                        evaluator::StepChecker* checker, evaluator::EntryFunction run_entry) {
   std::vector<const Literal*> pointers;
   for (const Literal& argument : arguments) pointers.push_back(&argument);
-  RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.compiled = steps;
   hooks.checker = checker;
-  EvaluationRun run(options, hooks);
-  return RunOnLiterals(*module.entry_computation(), pointers, run, run_entry);
+  evaluator::EvaluationRun run(options, hooks);
+  return evaluator::RunOnLiterals(*module.entry_computation(), pointers, run, run_entry);
 }
 // By the evaluator, with these steps and without a plan of memory for the entry.
-inline absl::StatusOr<Literal> RunSteps(const HloModule& module, const CompiledSteps* steps,
+inline absl::StatusOr<Literal> RunSteps(const HloModule& module, const evaluator::CompiledSteps* steps,
                                         const std::vector<Literal>& arguments, const EvaluationOptions& options = {},
-                                        StepChecker* checker = nullptr) {
-  return RunEntry(module, steps, arguments, options, checker, [&module](std::vector<Value> values, EvaluationRun& run) {
-    return run.Call(*module.entry_computation(), std::move(values));
-  });
+                                        evaluator::StepChecker* checker = nullptr) {
+  return RunEntry(module, steps, arguments, options, checker,
+                  [&module](std::vector<Value> values, evaluator::EvaluationRun& run) {
+                    return run.Call(*module.entry_computation(), std::move(values));
+                  });
 }
 inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const std::vector<Literal>& arguments,
-                                          const EvaluationOptions& options = {}, StepChecker* checker = nullptr) {
-  const auto execute = [&program](std::vector<Value> values, EvaluationRun& run) {
+                                          const EvaluationOptions& options = {},
+                                          evaluator::StepChecker* checker = nullptr) {
+  const auto execute = [&program](std::vector<Value> values, evaluator::EvaluationRun& run) {
     return program.Execute(std::move(values), run);
   };
   return RunEntry(program.module(), &program, arguments, options, checker, execute);
@@ -78,8 +80,8 @@ inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::v
     const absl::Status same = literal_comparison::Equal(*unplanned, *result);
     EXPECT_TRUE(same.ok()) << "without the plan of memory: " << same;
   }
-  for (const GuardPages pages : {GuardPages::kBehind, GuardPages::kBefore}) {
-    const WithGuardPages guarded(pages);
+  for (const base::GuardPages pages : {base::GuardPages::kBehind, base::GuardPages::kBefore}) {
+    const base::WithGuardPages guarded(pages);
     const absl::StatusOr<Literal> again = RunProgram(*program, arguments);
     EXPECT_EQ(result.status(), again.status());
     if (!result.ok() || !again.ok()) continue;
@@ -149,6 +151,6 @@ class LevelTest : public testing::TestWithParam<std::string> {
   CompileOptions options;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_CPU_TESTING_H_

@@ -7,23 +7,23 @@
 #include "kashi/evaluator/dot.h"
 #include "kashi/evaluator/fft.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // A dot of bf16 arrays by the processor's instructions, which count denormal numbers as 0.
-class Bf16DotStep : public CompiledStep {
+class Bf16DotStep : public evaluator::CompiledStep {
  public:
-  absl::StatusOr<Value> Run(Operation& op) const override { return EvaluateBf16Dot(op); }
+  absl::StatusOr<Value> Run(evaluator::Operation& op) const override { return evaluator::EvaluateBf16Dot(op); }
 };
 
 // An FFT in the type of its operand. The first run makes its roots of unity, which are kept.
-class FftStep : public CompiledStep {
+class FftStep : public evaluator::CompiledStep {
  public:
-  absl::StatusOr<Value> Run(Operation& op) const override { return fft_.Evaluate(op); }
+  absl::StatusOr<Value> Run(evaluator::Operation& op) const override { return fft_.Evaluate(op); }
 
  private:
-  mutable FftOfOnePrecision fft_;  // thread-safe
+  mutable evaluator::FftOfOnePrecision fft_;  // thread-safe
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_EVALUATOR_STEPS_H_

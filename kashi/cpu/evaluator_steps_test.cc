@@ -10,7 +10,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // An FFT over all but the first dimension, which is 3; the innermost of the others is n.
@@ -82,9 +82,9 @@ TEST(FftStepTest, MixedPrecisionIsTheEvaluators) {
   const auto module =
       ReadVerified("ENTRY e { x = c64[3] parameter(0)  ROOT y = bf16[4] fft(x), fft_type=IRFFT, fft_length={4} }");
   ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_FALSE(IsFftOfOnePrecision(*(*module)->entry_computation()->root_instruction()));
+  EXPECT_FALSE(evaluator::IsFftOfOnePrecision(*(*module)->entry_computation()->root_instruction()));
   ExpectAsEvaluator((*module)->ToString());
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -12,7 +12,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -137,4 +137,4 @@ TEST(ExactSumsTest, Bf16WithoutExcessPrecisionRoundsEachStep) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -4,7 +4,7 @@
 
 #include <xmmintrin.h>
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // Sets how this thread treats denormal numbers while the object lives. Cheap if the setting does not change.
 class DenormalMode {
@@ -42,6 +42,6 @@ class KeepDenormals : DenormalMode {
   KeepDenormals() { Set(false); }
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_FLUSH_DENORMALS_H_

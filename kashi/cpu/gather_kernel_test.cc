@@ -7,7 +7,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr ErrorSpec kEqual(0);
@@ -120,4 +120,4 @@ ENTRY e { x = f32[100] parameter(0)
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/step_checker.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 double TenThousandth(PrimitiveType) { return 1e-4; }
@@ -64,15 +64,15 @@ void NegateHalf(const void* const* operands, void* const* results, int64_t, int6
 }
 
 // The root of the entry has this kernel.
-class OneKernel : public CompiledSteps {
+class OneKernel : public evaluator::CompiledSteps {
  public:
-  OneKernel(const HloModule& module, KernelFunction* function)
+  OneKernel(const HloModule& module, codegen::KernelFunction* function)
       : root_(module.entry_computation()->root_instruction()), step_(KernelOf(*root_), function, NumberOptions()) {}
-  const CompiledStep* Find(const HloInstruction& x) const override { return &x == root_ ? &step_ : nullptr; }
+  const evaluator::CompiledStep* Find(const HloInstruction& x) const override { return &x == root_ ? &step_ : nullptr; }
 
  private:
-  static Kernel KernelOf(const HloInstruction& root) {
-    Kernel kernel;
+  static codegen::Kernel KernelOf(const HloInstruction& root) {
+    codegen::Kernel kernel;
     kernel.columns = ShapeUtil::ElementsIn(root.shape());
     return kernel;
   }
@@ -83,7 +83,7 @@ class OneKernel : public CompiledSteps {
 
 class OneKernelTest : public testing::Test {
  protected:
-  absl::StatusOr<Literal> Run(KernelFunction* function, StepChecker* checker = nullptr) {
+  absl::StatusOr<Literal> Run(codegen::KernelFunction* function, evaluator::StepChecker* checker = nullptr) {
     const OneKernel steps(*module_, function);
     return RunSteps(*module_, &steps, RandomArguments(*module_), {}, checker);
   }
@@ -91,27 +91,27 @@ class OneKernelTest : public testing::Test {
 };
 
 TEST_F(OneKernelTest, ReadsBehindAndBeforeAnOperandEndTheProcess) {
-  for (const GuardPages pages : {GuardPages::kBehind, GuardPages::kBefore}) {
-    const WithGuardPages guarded(pages);
+  for (const base::GuardPages pages : {base::GuardPages::kBehind, base::GuardPages::kBefore}) {
+    const base::WithGuardPages guarded(pages);
     EXPECT_TRUE(Run(&NegateShifted<0>).ok());
   }
   {
-    const WithGuardPages guarded(GuardPages::kBehind);
+    const base::WithGuardPages guarded(base::GuardPages::kBehind);
     EXPECT_DEATH(Run(&NegateShifted<1>).status().IgnoreError(), "guard pages: r reads byte 132 of x, which has 132");
   }
-  const WithGuardPages guarded(GuardPages::kBefore);
+  const base::WithGuardPages guarded(base::GuardPages::kBefore);
   EXPECT_DEATH(Run(&NegateShifted<-1>).status().IgnoreError(), "guard pages: r reads byte -4 of x, which has 132");
 }
 
 TEST_F(OneKernelTest, WritesToAnArgumentEndTheProcess) {
-  const WithGuardPages guarded(GuardPages::kBehind);
+  const base::WithGuardPages guarded(base::GuardPages::kBehind);
   EXPECT_DEATH(Run(&NegateInPlace).status().IgnoreError(), "r writes byte 0 of x, which is only to be read");
 }
 
 TEST_F(OneKernelTest, ElementsThatNobodyWroteDependOnThePlacement) {
-  const WithGuardPages behind(GuardPages::kBehind);
+  const base::WithGuardPages behind(base::GuardPages::kBehind);
   const Literal first = Run(&NegateHalf).value();
-  const WithGuardPages before(GuardPages::kBefore);
+  const base::WithGuardPages before(base::GuardPages::kBefore);
   EXPECT_NE(first, Run(&NegateHalf).value());
 }
 
@@ -125,36 +125,37 @@ class LongCopy : public Thunk {
 };
 
 // A program that copies its argument, s32[], to a buffer in this home.
-ThunkProgramParts LongCopyTo(const HloModule& module, Home home) {
+ThunkProgramParts LongCopyTo(const HloModule& module, buffers::Home home) {
   ThunkProgramParts parts;
   parts.thunks.Add(std::make_unique<LongCopy>(), 1);
   parts.thunks.EndStep(*module.entry_computation()->root_instruction(), 0);
-  parts.buffers.buffers = {{Home::kArgument, 0, 8}, {Home::kArena, 0, 4}, {Home::kResult, 0, 4}};
+  parts.buffers.buffers = {
+      {buffers::Home::kArgument, 0, 8}, {buffers::Home::kArena, 0, 4}, {buffers::Home::kResult, 0, 4}};
   parts.buffers.arena_bytes = 64;
   parts.buffers.result_shape = module.result_shape();
   parts.buffers.results = {2};
-  parts.pointers = {0, home == Home::kArena ? 1 : 2};
+  parts.pointers = {0, home == buffers::Home::kArena ? 1 : 2};
   return parts;
 }
 
 TEST(GuardedThunksTest, AccessesBeyondArraysOfTheProgramEndTheProcess) {
   const auto module = ReadVerified("ENTRY e { x = s32[2] parameter(0) ROOT r = s32[] constant(0) }").value();
-  const WithGuardPages guarded(GuardPages::kBehind);
-  const auto run_with = [&](Home home) {
-    EvaluationRun run;
+  const base::WithGuardPages guarded(base::GuardPages::kBehind);
+  const auto run_with = [&](buffers::Home home) {
+    evaluator::EvaluationRun run;
     std::vector<Value> arguments = {run.MakeArray(S32, {2}).value()};
     const ThunkProgram program(LongCopyTo(*module, home));
     return program.Run(absl::MakeSpan(arguments), run).status();
   };
-  EXPECT_DEATH(run_with(Home::kArena).IgnoreError(), "r writes byte 4 of arena.0, which has 4 bytes");
-  EXPECT_DEATH(run_with(Home::kResult).IgnoreError(), "r writes byte 4 of result 0, which has 4 bytes");
+  EXPECT_DEATH(run_with(buffers::Home::kArena).IgnoreError(), "r writes byte 4 of arena.0, which has 4 bytes");
+  EXPECT_DEATH(run_with(buffers::Home::kResult).IgnoreError(), "r writes byte 4 of result 0, which has 4 bytes");
 }
 
 // The caller's arrays are not between guard pages, but copies of them are.
 TEST(GuardedThunksTest, MemoryOfTheCallerIsGuarded) {
   const auto program = Program::Compile(*ReadVerified(kNegation).value()).value();
-  for (const GuardPages pages : {GuardPages::kOff, GuardPages::kBehind, GuardPages::kBefore}) {
-    const WithGuardPages guarded(pages);
+  for (const base::GuardPages pages : {base::GuardPages::kOff, base::GuardPages::kBehind, base::GuardPages::kBefore}) {
+    const base::WithGuardPages guarded(pages);
     const std::vector<float> x(33, 2);
     std::vector<float> result(33);
     ASSERT_TRUE(program->ExecuteOnMemory({x.data()}, {result.data()}).ok());
@@ -165,13 +166,13 @@ TEST(GuardedThunksTest, MemoryOfTheCallerIsGuarded) {
 // ---- Checks of steps ------------------------------------------------------------------------------------------------
 
 TEST_F(OneKernelTest, TheCheckerNamesTheFirstWrongElement) {
-  StepChecker right(&TenThousandth);
+  evaluator::StepChecker right(&TenThousandth);
   EXPECT_TRUE(Run(&NegateShifted<0>, &right).ok());
   EXPECT_FALSE(right.first().has_value());
   EXPECT_EQ(right.compared_steps(), 1);
 
-  StepChecker wrong(&TenThousandth);
-  const WithGuardPages guarded(GuardPages::kBefore);  // the elements that it leaves are 3.4e38
+  evaluator::StepChecker wrong(&TenThousandth);
+  const base::WithGuardPages guarded(base::GuardPages::kBefore);  // the elements that it leaves are 3.4e38
   EXPECT_EQ(Run(&NegateHalf, &wrong).status().code(), absl::StatusCode::kCancelled);
   ASSERT_TRUE(wrong.first().has_value());
   EXPECT_EQ(wrong.first()->instruction->name(), "r");
@@ -204,7 +205,7 @@ TEST(StepCheckerTest, StepsOfAllKindsAreCompared) {
   const auto module = ReadVerified(kProgram);
   ASSERT_TRUE(module.ok()) << module.status();
   const auto program = CompiledProgram::Compile(**module).value();
-  StepChecker checker(&TenThousandth);
+  evaluator::StepChecker checker(&TenThousandth);
   const absl::StatusOr<Literal> result = RunProgram(*program, RandomArguments(**module), {}, &checker);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(*result, RunProgram(*program, RandomArguments(**module)).value());
@@ -216,12 +217,12 @@ TEST(StepCheckerTest, NamesAWrongPlan) {
       ReadVerified("ENTRY e { x = f32[2] parameter(0) n = f32[2] negate(x) ROOT r = (f32[2]) tuple(n) }");
   ASSERT_TRUE(module.ok()) << module.status();
   const HloInstruction& root = *(*module)->entry_computation()->root_instruction();
-  const EvaluationRun run;
+  const evaluator::EvaluationRun run;
   const auto value_of = [&run](float x) {
     const Literal literal = LiteralUtil::MakeTupleOwned(LiteralUtil::CreateR1<float>({1, x}));
     return Value::FromLiteral(literal, run.budget()).value();
   };
-  StepChecker checker(&TenThousandth);
+  evaluator::StepChecker checker(&TenThousandth);
   EXPECT_TRUE(checker.ComparePlanned(root, value_of(2), value_of(2), run).ok());
   EXPECT_FALSE(checker.ComparePlanned(root, value_of(2), value_of(3), run).ok());
   ASSERT_TRUE(checker.first().has_value());
@@ -241,11 +242,11 @@ TEST(StepCheckerTest, RandomNumbersAreDrawnOnce) {
       ROOT r = f32[8] exponential(u) })")
                           .value();
   const auto program = CompiledProgram::Compile(*module).value();
-  StepChecker checker(&TenThousandth);
+  evaluator::StepChecker checker(&TenThousandth);
   const Literal unchecked = RunProgram(*program, {}).value();
   EXPECT_EQ(RunProgram(*program, {}, {}, &checker).value(), unchecked);
   EXPECT_FALSE(checker.first().has_value());
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -33,7 +33,7 @@
 #include "kashi/base/status.h"
 #include "kashi/cpu/vector_math.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 absl::Status ToStatus(llvm::Error error) {
@@ -52,7 +52,7 @@ class Linker {
   }
 
   llvm::orc::LLJIT& jit() const { return *jit_; }
-  CodeTarget CodeTargetOf(const Target& target) const {
+  codegen::CodeTarget CodeTargetOf(const Target& target) const {
     return {builder_.getTargetTriple().str(), jit_->getDataLayout().getStringRepresentation(), target.vector_bits(),
             target.has_fma(), &VectorMath()};
   }
@@ -228,19 +228,19 @@ absl::StatusOr<void*> JitCode::FindAddress(absl::string_view name) const {
 }
 
 JitCompiler::JitCompiler(std::string name, const Target& target, JitOptions options, StopFunction check_stopped,
-                         CodeModule module)
+                         codegen::CodeModule module)
     : name_(std::move(name)),
       target_(target),
       options_(std::move(options)),
       check_stopped_(check_stopped),
-      module_(std::make_unique<CodeModule>(std::move(module))) {}
+      module_(std::make_unique<codegen::CodeModule>(std::move(module))) {}
 JitCompiler::JitCompiler(JitCompiler&&) noexcept = default;
 JitCompiler::~JitCompiler() = default;
 
 absl::StatusOr<JitCompiler> JitCompiler::Create(std::string name, const Target& target, JitOptions options,
                                                 StopFunction check_stopped) {
   KASHI_ASSIGN_OR_RETURN(const Linker* const linker, Linker::Get());
-  CodeModule module(name, linker->CodeTargetOf(target));
+  codegen::CodeModule module(name, linker->CodeTargetOf(target));
   return JitCompiler(std::move(name), target, std::move(options), check_stopped, std::move(module));
 }
 
@@ -257,10 +257,10 @@ absl::Status JitCompiler::CompileModule() {
   }
   if (options_.keep_text) absl::StrAppend(&code_->ir_, module_->ToString());
   const bool has_key = options_.keep_objects || !options_.known.empty();
-  const Fingerprint key = has_key ? KeyOfModule() : Fingerprint();
+  const base::Fingerprint key = has_key ? KeyOfModule() : base::Fingerprint();
   std::string object;
   // The text of assembly is made of the module, so that is compiled.
-  if (const CompiledObject* known = options_.keep_text ? nullptr : FindKnown(key)) {
+  if (const engine::CompiledObject* known = options_.keep_text ? nullptr : FindKnown(key)) {
     object = known->code;
     ++code_->reused_object_count_;
   } else {
@@ -272,16 +272,17 @@ absl::Status JitCompiler::CompileModule() {
   return check_stopped_();
 }
 
-Fingerprint JitCompiler::KeyOfModule() const {
-  FingerprintBuilder builder;
+base::Fingerprint JitCompiler::KeyOfModule() const {
+  base::FingerprintBuilder builder;
   builder.Append(absl::StrCat(LLVM_VERSION_STRING, "\n", target_.processor(), "\n", target_.features(), "\n",
                               target_.vector_bits(), "\n"));
   builder.Append(module_->ToString());
   return builder.Finish();
 }
 
-const CompiledObject* JitCompiler::FindKnown(const Fingerprint& key) const {
-  const auto found = absl::c_find_if(options_.known, [&](const CompiledObject& object) { return object.key == key; });
+const engine::CompiledObject* JitCompiler::FindKnown(const base::Fingerprint& key) const {
+  const auto found =
+      absl::c_find_if(options_.known, [&](const engine::CompiledObject& object) { return object.key == key; });
   return found == options_.known.end() ? nullptr : &*found;
 }
 
@@ -300,7 +301,7 @@ absl::StatusOr<std::string> JitCompiler::CompileObject() {
 absl::Status JitCompiler::CompileIfLarge() {
   if (module_->module().getInstructionCount() < kInstructionsOfModule) return check_stopped_();
   KASHI_RETURN_IF_ERROR(CompileModule());
-  *module_ = CodeModule(name_, module_->target());
+  *module_ = codegen::CodeModule(name_, module_->target());
   return absl::OkStatus();
 }
 
@@ -309,4 +310,4 @@ absl::StatusOr<std::unique_ptr<JitCode>> JitCompiler::Finish() && {
   return std::move(code_);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -32,7 +32,7 @@ namespace llvm {
 class TargetMachine;
 }  // namespace llvm
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 struct JitOptions {
   // Called functions that are not in the module: name -> address. They must outlive the code, which can call no other
@@ -44,7 +44,7 @@ struct JitOptions {
   bool keep_objects = false;
   // Object code of an earlier compilation, used instead of compiling code with the same key. It must outlive the
   // compiler.
-  absl::Span<const CompiledObject> known;
+  absl::Span<const engine::CompiledObject> known;
 };
 
 // Machine code in memory. Thread-safe; its memory is freed with it.
@@ -65,7 +65,7 @@ class JitCode {
   const std::string& ir() const { return ir_; }
   const std::string& assembly() const { return assembly_; }
   // With JitOptions::keep_objects: of all modules.
-  absl::Span<const CompiledObject> objects() const { return objects_; }
+  absl::Span<const engine::CompiledObject> objects() const { return objects_; }
   // The number of objects that were known.
   int64_t reused_object_count() const { return reused_object_count_; }
 
@@ -78,7 +78,7 @@ class JitCode {
   std::unique_ptr<Library> library_;
   absl::flat_hash_map<std::string, void*> addresses_;  // of all functions
   std::string ir_, assembly_;
-  std::vector<CompiledObject> objects_;
+  std::vector<engine::CompiledObject> objects_;
   int64_t reused_object_count_ = 0;
 };
 
@@ -93,7 +93,7 @@ class JitCompiler {
   ~JitCompiler();
 
   // The module for the next function.
-  CodeModule& module() { return *module_; }
+  codegen::CodeModule& module() { return *module_; }
   // Call it after each function, which has passed VerifyOrErase. Optimises and compiles what was emitted, once it is
   // enough to be worth a module. INTERNAL, with LLVM's message, if it calls an unknown function. Cost: some 0.3 ms a
   // module, 1 ms for each loop, and a few ms for each exponential, logarithm or trigonometric function.
@@ -102,23 +102,23 @@ class JitCompiler {
 
  private:
   JitCompiler(std::string name, const Target& target, JitOptions options, StopFunction check_stopped,
-              CodeModule module);
+              codegen::CodeModule module);
   absl::Status CompileModule();
   // The key of the emitted module before optimisation.
-  Fingerprint KeyOfModule() const;
+  base::Fingerprint KeyOfModule() const;
   // The object code with this key; null: it is not known.
-  const CompiledObject* FindKnown(const Fingerprint& key) const;
+  const engine::CompiledObject* FindKnown(const base::Fingerprint& key) const;
   absl::StatusOr<std::string> CompileObject();
 
   std::string name_;
   Target target_;
   JitOptions options_;
   StopFunction check_stopped_;
-  std::unique_ptr<CodeModule> module_;
+  std::unique_ptr<codegen::CodeModule> module_;
   std::unique_ptr<llvm::TargetMachine> machine_;  // these two from the first module on
   std::unique_ptr<JitCode> code_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_JIT_H_

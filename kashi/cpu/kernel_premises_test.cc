@@ -10,7 +10,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/passes/kernel_premises.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr ErrorSpec kClose(1e-4, 1e-4);
@@ -189,7 +189,7 @@ ENTRY e {
 absl::Status Check(absl::string_view text) {
   const auto module = ParseAndReturnUnverifiedModule(absl::StrCat(kCombiners, text));
   EXPECT_TRUE(module.ok()) << module.status();
-  return CheckKernelPremises(*(*module)->entry_computation(), KernelSupport());
+  return passes::CheckKernelPremises(*(*module)->entry_computation(), codegen::KernelSupport());
 }
 
 TEST(KernelPremisesTest, TheDoorRefuses) {
@@ -224,4 +224,4 @@ TEST(KernelPremisesTest, TheDoorRefuses) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -11,7 +11,7 @@
 #include "kashi/evaluator/parallel_for.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // Elements that are worth a thread: some 10 microseconds.
@@ -34,7 +34,7 @@ Value TakeMemory(absl::Span<Value> operands, const DenseShape& result) {
 
 }  // namespace
 
-absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
+absl::StatusOr<Value> KernelStep::Run(evaluator::Operation& op) const {
   absl::InlinedVector<const void*, 8> operands;
   for (const Value& operand : op.operands) operands.push_back(operand.untyped_data());
   std::vector<Value> results(op.results.size());
@@ -47,20 +47,20 @@ absl::StatusOr<Value> KernelStep::Run(Operation& op) const {
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
 }
 
-MemoryUse KernelStep::UseOfMemory() const {
-  if (kernel_.updated_operand >= 0) return MemoryUse::Update(kernel_.updated_operand, kernel_.is_in_place);
-  return kernel_.is_in_place ? MemoryUse::Kind::kElementwise : MemoryUse::Kind::kNew;
+buffers::MemoryUse KernelStep::UseOfMemory() const {
+  if (kernel_.updated_operand >= 0) return buffers::MemoryUse::Update(kernel_.updated_operand, kernel_.is_in_place);
+  return kernel_.is_in_place ? buffers::MemoryUse::Kind::kElementwise : buffers::MemoryUse::Kind::kNew;
 }
 
 int64_t KernelStep::work() const {
   return SaturatingMultiply(SaturatingMultiply(kernel_.rows, kernel_.columns), kernel_.work_per_column);
 }
 
-absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) const {
+absl::StatusOr<Value> KernelStep::MemoryForResult(evaluator::Operation& op, int64_t i) const {
   if (kernel_.updated_operand >= 0) {
     Value& operand = op.operands[kernel_.updated_operand];
     KASHI_ASSIGN_OR_RETURN(Value memory,
-                           MakeWritable(op.run.budget(), kernel_.is_in_place ? std::move(operand) : operand));
+                           values::MakeWritable(op.run.budget(), kernel_.is_in_place ? std::move(operand) : operand));
     return Value::WithShape(std::move(memory), op.results[i]);
   }
   Value memory = kernel_.is_in_place ? TakeMemory(op.operands, op.results[i]) : Value();
@@ -68,7 +68,7 @@ absl::StatusOr<Value> KernelStep::MemoryForResult(Operation& op, int64_t i) cons
   return Value::WithShape(std::move(memory), op.results[i]);
 }
 
-absl::Status KernelStep::RunOnMemory(const EvaluationRun& run, const void* const* operands,
+absl::Status KernelStep::RunOnMemory(const evaluator::EvaluationRun& run, const void* const* operands,
                                      void* const* results) const {
   const int64_t work_of_row = kernel_.columns * kernel_.work_per_column;
   if (kernel_.rows * work_of_row <= kGrain) {
@@ -80,7 +80,8 @@ absl::Status KernelStep::RunOnMemory(const EvaluationRun& run, const void* const
   return RunOnThreads(run, operands, results);
 }
 
-absl::Status KernelStep::RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const {
+absl::Status KernelStep::RunInOrder(const evaluator::EvaluationRun& run, const void* const* operands,
+                                    void* const* results) const {
   const FlushDenormals flush(flush_denormals_);
   for (int64_t begin = 0; begin < kernel_.columns; begin += kColumnsPerCheck) {
     KASHI_RETURN_IF_ERROR(run.CheckStopped());
@@ -89,22 +90,22 @@ absl::Status KernelStep::RunInOrder(const EvaluationRun& run, const void* const*
   return absl::OkStatus();
 }
 
-absl::Status KernelStep::RunOnThreads(const EvaluationRun& run, const void* const* operands,
+absl::Status KernelStep::RunOnThreads(const evaluator::EvaluationRun& run, const void* const* operands,
                                       void* const* results) const {
   const int64_t work_of_row = std::max<int64_t>(1, kernel_.columns * kernel_.work_per_column);
   if (kernel_.splits_columns && kernel_.rows == 1) {
     const int64_t blocks = (kernel_.columns + kColumnsAtOnce - 1) / kColumnsAtOnce;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnsAtOnce * kernel_.work_per_column));
-    return ParallelFor(run, blocks, grain, [&](int64_t begin, int64_t end, int) {
+    return evaluator::ParallelFor(run, blocks, grain, [&](int64_t begin, int64_t end, int) {
       const FlushDenormals flush(flush_denormals_);
       function_(operands, results, 0, 1, begin * kColumnsAtOnce, std::min(end * kColumnsAtOnce, kernel_.columns));
     });
   }
   const int64_t grain = std::max<int64_t>(1, kGrain / work_of_row);
-  return ParallelFor(run, kernel_.rows, grain, [&](int64_t begin, int64_t end, int) {
+  return evaluator::ParallelFor(run, kernel_.rows, grain, [&](int64_t begin, int64_t end, int) {
     const FlushDenormals flush(flush_denormals_);
     function_(operands, results, begin, end, 0, kernel_.columns);
   });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -10,30 +10,31 @@
 #include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/compiled_step.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
-class KernelStep : public MemoryStep {
+class KernelStep : public evaluator::MemoryStep {
  public:
-  KernelStep(Kernel kernel, KernelFunction* function, const NumberOptions& numbers)
+  KernelStep(codegen::Kernel kernel, codegen::KernelFunction* function, const NumberOptions& numbers)
       : kernel_(std::move(kernel)), function_(function), flush_denormals_(numbers.flush_denormals) {}
-  absl::StatusOr<Value> Run(Operation& op) const override;
-  MemoryUse UseOfMemory() const override;
+  absl::StatusOr<Value> Run(evaluator::Operation& op) const override;
+  buffers::MemoryUse UseOfMemory() const override;
   int64_t work() const override;
-  [[nodiscard]] absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
+  [[nodiscard]] absl::Status RunOnMemory(const evaluator::EvaluationRun& run, const void* const* operands,
                                          void* const* results) const override;
-  const Kernel& kernel() const { return kernel_; }
+  const codegen::Kernel& kernel() const { return kernel_; }
 
  private:
   // Memory for result i: new memory, or that of an operand.
-  absl::StatusOr<Value> MemoryForResult(Operation& op, int64_t i) const;
-  absl::Status RunInOrder(const EvaluationRun& run, const void* const* operands, void* const* results) const;
-  absl::Status RunOnThreads(const EvaluationRun& run, const void* const* operands, void* const* results) const;
+  absl::StatusOr<Value> MemoryForResult(evaluator::Operation& op, int64_t i) const;
+  absl::Status RunInOrder(const evaluator::EvaluationRun& run, const void* const* operands, void* const* results) const;
+  absl::Status RunOnThreads(const evaluator::EvaluationRun& run, const void* const* operands,
+                            void* const* results) const;
 
-  Kernel kernel_;
-  KernelFunction* function_;
+  codegen::Kernel kernel_;
+  codegen::KernelFunction* function_;
   bool flush_denormals_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_KERNEL_STEP_H_

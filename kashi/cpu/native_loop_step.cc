@@ -7,11 +7,12 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // The elements of the state, each in memory that nobody else reads if it is written.
-absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool>& is_written, EvaluationRun& run) {
+absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool>& is_written,
+                                             evaluator::EvaluationRun& run) {
   std::vector<Value> elements;
   if (state.is_tuple()) {
     for (size_t i = 0; i < is_written.size(); ++i) elements.push_back(state.elements()[i]);
@@ -21,13 +22,13 @@ absl::StatusOr<std::vector<Value>> TakeState(Value state, const std::vector<bool
   }
   for (size_t i = 0; i < elements.size(); ++i) {
     if (!is_written[i]) continue;
-    KASHI_ASSIGN_OR_RETURN(elements[i], MakeWritable(run.budget(), std::move(elements[i])));
+    KASHI_ASSIGN_OR_RETURN(elements[i], values::MakeWritable(run.budget(), std::move(elements[i])));
   }
   return elements;
 }
 
 struct Progress {
-  const EvaluationRun& run;
+  const evaluator::EvaluationRun& run;
   int64_t work;  // of the iterations between two calls
   absl::Status status;
 };
@@ -40,7 +41,7 @@ bool GoOn(void* context) {
 
 }  // namespace
 
-absl::StatusOr<Value> NativeLoopStep::Run(Operation& op) const {
+absl::StatusOr<Value> NativeLoopStep::Run(evaluator::Operation& op) const {
   const bool is_tuple = op.operands[0].is_tuple();
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> state, TakeState(std::move(op.operands[0]), loop_.is_written, op.run));
   std::vector<void*> pointers;
@@ -52,14 +53,14 @@ absl::StatusOr<Value> NativeLoopStep::Run(Operation& op) const {
   return is_tuple ? Value::MakeTuple(std::move(state)) : std::move(state[0]);
 }
 
-absl::Status NativeLoopStep::RunOnMemory(const EvaluationRun& run, const void* const* /*operands*/,
+absl::Status NativeLoopStep::RunOnMemory(const evaluator::EvaluationRun& run, const void* const* /*operands*/,
                                          void* const* results) const {
-  Progress progress = {run, kIterationsBetweenCalls * loop_.work_of_iteration, absl::OkStatus()};
+  Progress progress = {run, codegen::kIterationsBetweenCalls * loop_.work_of_iteration, absl::OkStatus()};
   const FlushDenormals flush(flush_denormals_);
   const int32_t result = function_(results, run.options().max_loop_iterations, &GoOn, &progress);
-  if (result == kLoopIsStopped) return progress.status;
-  if (result >= kLoopIsTooLong) return run.LoopIsTooLong(*loop_.loops[result - kLoopIsTooLong]);
+  if (result == codegen::kLoopIsStopped) return progress.status;
+  if (result >= codegen::kLoopIsTooLong) return run.LoopIsTooLong(*loop_.loops[result - codegen::kLoopIsTooLong]);
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

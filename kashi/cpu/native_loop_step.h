@@ -9,27 +9,27 @@
 #include "kashi/engine/compile_options.h"
 #include "kashi/evaluator/compiled_step.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
-class NativeLoopStep : public MemoryStep {
+class NativeLoopStep : public evaluator::MemoryStep {
  public:
-  NativeLoopStep(NativeLoop loop, NativeLoopFunction* function, const NumberOptions& numbers)
+  NativeLoopStep(codegen::NativeLoop loop, codegen::NativeLoopFunction* function, const NumberOptions& numbers)
       : loop_(std::move(loop)), function_(function), flush_denormals_(numbers.flush_denormals) {}
   // The loop is limited, stopped and cancelled like the loops of the evaluator.
-  absl::StatusOr<Value> Run(Operation& op) const override;
-  MemoryUse UseOfMemory() const override { return MemoryUse::State(loop_.is_written); }
+  absl::StatusOr<Value> Run(evaluator::Operation& op) const override;
+  buffers::MemoryUse UseOfMemory() const override { return buffers::MemoryUse::State(loop_.is_written); }
   int64_t work() const override { return 0; }
   // The results are the state, and already have the initial values.
-  [[nodiscard]] absl::Status RunOnMemory(const EvaluationRun& run, const void* const* operands,
+  [[nodiscard]] absl::Status RunOnMemory(const evaluator::EvaluationRun& run, const void* const* operands,
                                          void* const* results) const override;
-  const NativeLoop& loop() const { return loop_; }
+  const codegen::NativeLoop& loop() const { return loop_; }
 
  private:
-  NativeLoop loop_;
-  NativeLoopFunction* function_;
+  codegen::NativeLoop loop_;
+  codegen::NativeLoopFunction* function_;
   bool flush_denormals_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_NATIVE_LOOP_STEP_H_

@@ -7,7 +7,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 int64_t NativeLoops(absl::string_view text) {
@@ -389,4 +389,4 @@ TEST(NativeLoopTest, NamesTheLoopThatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -12,7 +12,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 std::unique_ptr<Program> MakeProgram(absl::string_view text) {
@@ -251,10 +251,11 @@ TEST_P(SerializedProgramOnLevelTest, KeepsTheTarget) {
   const std::string bytes = Program::Compile(*module, options).value()->Serialize().value();
   options.target = "";
   EXPECT_EQ(Program::Deserialize(bytes, options).value()->Serialize().value(), bytes);
-  SerializedProgram changed = ReadProgram(bytes).value();
+  engine::SerializedProgram changed = engine::ReadProgram(bytes).value();
   EXPECT_EQ(changed.target, GetParam());
   changed.target = "x86-64-v9";
-  EXPECT_EQ(Program::Deserialize(WriteProgram(changed), options).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Program::Deserialize(engine::WriteProgram(changed), options).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, SerializedProgramOnLevelTest, testing::ValuesIn(Target::Levels()),
@@ -300,4 +301,4 @@ TEST(ProgramTest, SeveralDevices) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

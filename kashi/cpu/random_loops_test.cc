@@ -12,7 +12,7 @@
 #include "kashi/base/sanitizers_testing.h"
 #include "kashi/cpu/cpu_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // The names that a computation has so far.
@@ -357,11 +357,11 @@ void ExpectSameOnAllWays(uint32_t seed) {
 }
 
 TEST(RandomLoopsTest, GiveTheSameWithoutUpdatesInPlace) {
-  for (uint32_t seed = 0; seed < 200; seed += kShare) {
+  for (uint32_t seed = 0; seed < 200; seed += base::kShare) {
     ExpectSameOnAllWays(seed);
     if (HasFailure()) return;
   }
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -22,7 +22,7 @@
 #include "absl/strings/substitute.h"
 #include "kashi/cpu/random_program_text_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace random_program {
 
 // ------------------------------------------------------------------------------------------- element by element
@@ -535,6 +535,6 @@ class RandomProgram {
   random_program::ProgramText text_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_RANDOM_PROGRAM_TESTING_H_

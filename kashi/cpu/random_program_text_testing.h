@@ -20,7 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 
-namespace kashi::internal::random_program {
+namespace kashi::cpu::random_program {
 
 using Sizes = std::vector<int64_t>;
 struct TypedValue {
@@ -121,6 +121,6 @@ class ProgramText {
   std::vector<TypedValue> values_;
 };
 
-}  // namespace kashi::internal::random_program
+}  // namespace kashi::cpu::random_program
 
 #endif  // KASHI_CPU_RANDOM_PROGRAM_TEXT_TESTING_H_

@@ -6,11 +6,11 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/cpu/random_program_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 TEST(RandomProgramsTest, GiveWhatTheEvaluatorGives) {
-  for (uint32_t seed = 0; seed < 400; seed += kShare) {
+  for (uint32_t seed = 0; seed < 400; seed += base::kShare) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     ExpectAsEvaluator(RandomProgram(seed).Write(), ErrorSpec(1e-4, 1e-4));
     if (HasFailure()) return;
@@ -20,7 +20,7 @@ TEST(RandomProgramsTest, GiveWhatTheEvaluatorGives) {
 class RandomProgramsOnLevelTest : public LevelTest {};
 
 TEST_P(RandomProgramsOnLevelTest, GiveWhatTheEvaluatorGives) {
-  for (uint32_t seed = 400; seed < 420; seed += kShare) {
+  for (uint32_t seed = 400; seed < 420; seed += base::kShare) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     ExpectAsEvaluator(RandomProgram(seed).Write(), ErrorSpec(1e-4, 1e-4), /*kernels=*/-1, options);
     if (HasFailure()) return;
@@ -31,4 +31,4 @@ INSTANTIATE_TEST_SUITE_P(Levels, RandomProgramsOnLevelTest, testing::ValuesIn(Ta
                          [](const auto& info) { return NameOfTarget(info.param); });
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

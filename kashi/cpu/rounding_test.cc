@@ -14,23 +14,23 @@
 #include "kashi/evaluator/stored_programs_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 const char kXla[] = "xla", kRounded[] = "rounded";
 
 // A tuple of the program's outputs of this kind.
-Literal OutputsOf(const StoredProgram& program, absl::string_view kind) {
+Literal OutputsOf(const evaluator::StoredProgram& program, absl::string_view kind) {
   std::vector<Literal> outputs;
-  for (const StoredProgram::Output& output : program.outputs) {
-    if (output.tolerance == kind) outputs.push_back(ReadStoredLiteral(output.literal));
+  for (const evaluator::StoredProgram::Output& output : program.outputs) {
+    if (output.tolerance == kind) outputs.push_back(evaluator::ReadStoredLiteral(output.literal));
   }
   return LiteralUtil::MakeTupleOwned(std::move(outputs));
 }
 
-std::vector<Literal> ArgumentsOf(const StoredProgram& program) {
+std::vector<Literal> ArgumentsOf(const evaluator::StoredProgram& program) {
   std::vector<Literal> arguments;
-  for (const std::string& input : program.inputs) arguments.push_back(ReadStoredLiteral(input));
+  for (const std::string& input : program.inputs) arguments.push_back(evaluator::ReadStoredLiteral(input));
   return arguments;
 }
 
@@ -41,10 +41,10 @@ CompileOptions WithExcessPrecision(bool is_allowed) {
 }
 
 TEST(RoundingTest, ChainsGiveXlasBits) {
-  const std::vector<StoredProgram> programs = ReadStoredPrograms("cpu/rounding.txt");
+  const std::vector<evaluator::StoredProgram> programs = evaluator::ReadStoredPrograms("cpu/rounding.txt");
   ASSERT_GE(programs.size(), 60);
   int differing = 0;
-  for (const StoredProgram& program : programs) {
+  for (const evaluator::StoredProgram& program : programs) {
     SCOPED_TRACE(absl::StrCat("program ", program.name, "\n", program.text));
     const auto module = ReadVerified(program.text).value();
     const std::vector<Literal> arguments = ArgumentsOf(program);
@@ -169,4 +169,4 @@ INSTANTIATE_TEST_SUITE_P(Levels, HalvesOnLevelTest, testing::ValuesIn(Target::Le
                          [](const auto& info) { return NameOfTarget(info.param); });
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -6,7 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "kashi/cpu/cpu_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr ErrorSpec kClose(1e-4, 1e-4);
@@ -182,4 +182,4 @@ TEST(SegmentsTest, ExpensiveOperandsAreNotComputedTwice) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

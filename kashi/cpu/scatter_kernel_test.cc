@@ -7,7 +7,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr ErrorSpec kSame(0);
@@ -124,4 +124,4 @@ TEST(ScatterKernelTest, LeavesRowsToTheEvaluator) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

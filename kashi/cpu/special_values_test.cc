@@ -14,7 +14,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 struct ElementwiseOperation {
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Types, SpecialValuesOfTypeTest, testing::Values(F64, F3
                          [](const auto& type) { return primitive_util::LowercasePrimitiveTypeName(type.param); });
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -12,7 +12,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/passes/split_reductions.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 struct Case {
@@ -38,7 +38,7 @@ ENTRY e {
 // The shapes of the reductions after the pass, in order.
 std::vector<std::string> Reductions(const Case& c) {
   const auto module = ReadVerified(Reduction(c)).value();
-  EXPECT_EQ(SplitReductions(module.get(), {KernelSupport()}), absl::OkStatus());
+  EXPECT_EQ(passes::SplitReductions(module.get(), {codegen::KernelSupport()}), absl::OkStatus());
   HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true);
   EXPECT_EQ(verifier.Run(module.get()).status(), absl::OkStatus());
   std::vector<std::string> shapes;
@@ -109,11 +109,11 @@ TEST(SplitReductionsTest, OneThreadGivesWhatAllGive) {
   const std::vector<Literal> arguments = RandomArguments(*module);
   const Literal of_all = RunCompiled(*module, arguments).value();
   // A loop inside of another one runs on its thread.
-  ParallelFor(2, 1, [&](int64_t begin, int64_t, int) {
+  base::ParallelFor(2, 1, [&](int64_t begin, int64_t, int) {
     if (begin > 0) return;
     EXPECT_EQ(RunCompiled(*module, arguments).value(), of_all);
   });
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

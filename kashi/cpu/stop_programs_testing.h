@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // The kind of code that the compiled engine must make of a program.
 enum class Code { kAny, kKernel, kNativeLoop, kThunks };
@@ -342,6 +342,6 @@ inline const std::vector<StopProgram>& StopProgramsOfDevices() {
   return programs;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_STOP_PROGRAMS_TESTING_H_

@@ -27,7 +27,7 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/inference/shape_inference.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr int64_t kMostEarlyStops = KASHI_SANITIZED ? 6 : 25;  // one by one
@@ -141,7 +141,8 @@ std::unique_ptr<HloModule> ElementwiseModule(HloOpcode opcode, int64_t n) {
     auto module = ReadVerified(absl::StrCat("ENTRY e { ", absl::StrJoin(parameters, " "),
                                             " ROOT r = ", ShapeUtil::HumanString(*result), " ", HloOpcodeString(opcode),
                                             "(", absl::StrJoin(names, ", "), ") }"));
-    if (!module.ok() || !FindElementKernel(*(*module)->entry_computation()->root_instruction()).ok()) continue;
+    if (!module.ok() || !evaluator::FindElementKernel(*(*module)->entry_computation()->root_instruction()).ok())
+      continue;
     return *std::move(module);
   }
   return nullptr;
@@ -150,7 +151,7 @@ std::unique_ptr<HloModule> ElementwiseModule(HloOpcode opcode, int64_t n) {
 TEST(StopTest, ElementwiseOperations) {
   for (uint32_t i = 0; i < HloOpcodeCount(); ++i) {
     const HloOpcode opcode = static_cast<HloOpcode>(i);
-    if (!HasElementKernel(opcode)) continue;
+    if (!evaluator::HasElementKernel(opcode)) continue;
     const std::unique_ptr<HloModule> module = ElementwiseModule(opcode, 100000);
     if (module != nullptr) {
       ExpectErrorOrResult(std::string(HloOpcodeString(opcode)), *module, RandomArguments(*module));
@@ -173,8 +174,8 @@ TEST(StopTest, NoOperationIsLeftOut) {
   }
   for (uint32_t i = 0; i < HloOpcodeCount(); ++i) {
     const HloOpcode opcode = static_cast<HloOpcode>(i);
-    if (HasElementKernel(opcode) && ElementwiseModule(opcode, 8) != nullptr) continue;
-    EXPECT_TRUE(FindEvaluation(opcode) == nullptr || covered.count(opcode) > 0) << HloOpcodeString(opcode);
+    if (evaluator::HasElementKernel(opcode) && ElementwiseModule(opcode, 8) != nullptr) continue;
+    EXPECT_TRUE(evaluator::FindEvaluation(opcode) == nullptr || covered.count(opcode) > 0) << HloOpcodeString(opcode);
   }
 }
 
@@ -183,13 +184,13 @@ TEST(StopTest, NoOperationIsLeftOut) {
 absl::StatusOr<std::vector<Literal>> RunOnTwoDevices(const CompiledProgram& program,
                                                      std::vector<std::vector<Literal>> arguments_of_devices,
                                                      const EvaluationOptions& options) {
-  RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.compiled = &program;
-  const auto execute = [&program](std::vector<Value> arguments, EvaluationRun& run) {
+  const auto execute = [&program](std::vector<Value> arguments, evaluator::EvaluationRun& run) {
     return program.Execute(std::move(arguments), run);
   };
-  return RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, std::nullopt,
-                               execute);
+  return evaluator::RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks,
+                                          std::nullopt, execute);
 }
 
 TEST(StopTest, Devices) {
@@ -308,4 +309,4 @@ TEST(StopTest, ProgramsOnMemory) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -7,7 +7,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/passes/sum_repeats.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // A sum of x, with `broadcast` in the type of x; `reduce` are the dimensions that are reduced.
@@ -22,11 +22,11 @@ std::string SumOfBroadcast(const std::string& type, const std::string& x, const 
 
 bool IsChanged(const std::string& text) {
   const auto module = ReadVerified(text).value();
-  EXPECT_EQ(SumRepeats(module.get(), {KernelSupport()}), absl::OkStatus());
+  EXPECT_EQ(passes::SumRepeats(module.get(), {codegen::KernelSupport()}), absl::OkStatus());
   HloVerifier verifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true);
   EXPECT_EQ(verifier.Run(module.get()).status(), absl::OkStatus());
   const bool changed = module->entry_computation()->root_instruction()->opcode() != HloOpcode::kReduce;
-  EXPECT_EQ(SumRepeats(module.get(), {KernelSupport()}), absl::OkStatus());
+  EXPECT_EQ(passes::SumRepeats(module.get(), {codegen::KernelSupport()}), absl::OkStatus());
   return changed;
 }
 
@@ -64,4 +64,4 @@ TEST(SumRepeatsTest, RoundsOnce) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

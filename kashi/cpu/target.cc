@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 struct Level {
@@ -92,4 +92,4 @@ std::vector<std::string> Target::Levels() {
   return names;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // A processor, as LLVM describes it.
 struct Processor {
@@ -64,6 +64,6 @@ class Target {
   bool has_fma_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_TARGET_H_

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 using testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(TargetTest, ALevelNeedsItsFeatures) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

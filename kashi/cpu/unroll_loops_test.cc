@@ -7,7 +7,7 @@
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/cpu/cpu_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // x and y change places in each iteration, and are rotated by a number out of a table.
@@ -98,4 +98,4 @@ TEST(FoldConstantsTest, SmallResultsOfConstants) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -31,11 +31,11 @@ KASHI_SLEEF_FUNCTIONS(KASHI_DECLARE);
 extern "C" void KashiHalfToSingle() __asm__("__extendhfsf2");
 extern "C" void KashiSingleToHalf() __asm__("__truncsfhf2");
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 struct Variant {
-  MathFunction function;
+  codegen::MathFunction function;
   int vector_bits;
   int element_bits;
   const char* name;
@@ -43,7 +43,8 @@ struct Variant {
 };
 
 constexpr Variant kVariants[] = {
-#define KASHI_VARIANT(function, bits, element_bits, name) {MathFunction::function, bits, element_bits, #name, &name},
+#define KASHI_VARIANT(function, bits, element_bits, name) \
+  {codegen::MathFunction::function, bits, element_bits, #name, &name},
 #define KASHI_VARIANTS(function, name)                           \
   KASHI_VARIANT(function, 128, 32, Sleef_##name##f4_u10sse4)     \
   KASHI_VARIANT(function, 128, 64, Sleef_##name##d2_u10sse4)     \
@@ -57,15 +58,16 @@ constexpr Variant kVariants[] = {
 };
 
 struct InlineFunction {
-  MathFunction function;
-  llvm::Value* (*emit)(const LaneBuilder& lanes, llvm::Value* x);
+  codegen::MathFunction function;
+  llvm::Value* (*emit)(const codegen::LaneBuilder& lanes, llvm::Value* x);
 };
 constexpr InlineFunction kInlineFunctions[] = {
-    {MathFunction::kExp, &EmitExpF32},   {MathFunction::kExpm1, &EmitExpm1F32}, {MathFunction::kLog, &EmitLogF32},
-    {MathFunction::kTanh, &EmitTanhF32}, {MathFunction::kErf, &EmitErfF32},
+    {codegen::MathFunction::kExp, &codegen::EmitExpF32}, {codegen::MathFunction::kExpm1, &codegen::EmitExpm1F32},
+    {codegen::MathFunction::kLog, &codegen::EmitLogF32}, {codegen::MathFunction::kTanh, &codegen::EmitTanhF32},
+    {codegen::MathFunction::kErf, &codegen::EmitErfF32},
 };
 
-const Variant& Find(const CodeTarget& target, MathFunction function, int element_bits) {
+const Variant& Find(const codegen::CodeTarget& target, codegen::MathFunction function, int element_bits) {
   const int bits = target.vector_bits;
   const Variant* variant = absl::c_find_if(kVariants, [&](const Variant& variant) {
     return variant.function == function && variant.vector_bits == bits && variant.element_bits == element_bits;
@@ -74,18 +76,19 @@ const Variant& Find(const CodeTarget& target, MathFunction function, int element
   return *variant;
 }
 
-bool HasInlineFunctions(const CodeTarget& target, const llvm::Type* scalar) {
+bool HasInlineFunctions(const codegen::CodeTarget& target, const llvm::Type* scalar) {
   return scalar->isFloatTy() && target.has_fma;
 }
 
 // Without FMA, SLEEF's functions of f32 keep the rest of a product in a second number. It is lost where denormal
 // numbers count as 0: the sine of 2e-38 and the tangent of 2e27 have 4 right digits. In f64 no such rest of a number of
 // f32 is denormal.
-bool NeedsWideFunctions(const CodeTarget& target, const llvm::Type* scalar) {
+bool NeedsWideFunctions(const codegen::CodeTarget& target, const llvm::Type* scalar) {
   return scalar->isFloatTy() && !target.has_fma;
 }
 
-llvm::Value* EmitCall(const LaneBuilder& lanes, MathFunction function, llvm::ArrayRef<llvm::Value*> arguments) {
+llvm::Value* EmitCall(const codegen::LaneBuilder& lanes, codegen::MathFunction function,
+                      llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::Type* scalar = arguments[0]->getType()->getScalarType();
   const int element_bits = static_cast<int>(scalar->getPrimitiveSizeInBits());
   const Variant& variant = Find(lanes.target(), function, element_bits);
@@ -95,7 +98,7 @@ llvm::Value* EmitCall(const LaneBuilder& lanes, MathFunction function, llvm::Arr
 // Floating-point operations on lanes of one type.
 class Reals {
  public:
-  Reals(const LaneBuilder& lanes, llvm::Type* scalar) : lanes_(lanes), ir_(lanes.ir()), scalar_(scalar) {}
+  Reals(const codegen::LaneBuilder& lanes, llvm::Type* scalar) : lanes_(lanes), ir_(lanes.ir()), scalar_(scalar) {}
 
   llvm::Value* Number(double x) const { return lanes_.Splat(llvm::ConstantFP::get(scalar_, x)); }
   llvm::Value* PowerOfTwo(int exponent) const { return Number(std::ldexp(1.0, exponent)); }
@@ -107,20 +110,20 @@ class Reals {
   }
 
  private:
-  const LaneBuilder& lanes_;
-  Ir& ir_;
+  const codegen::LaneBuilder& lanes_;
+  codegen::Ir& ir_;
   llvm::Type* scalar_;
 };
 
 // SLEEF's atan2 divides by the reciprocal of an operand, which is denormal for the largest operands, and keeps the
 // remainders of products, which are denormal for small ones. Only the ratio counts, so both are scaled if both are
 // small or one is large: a number that scaling makes denormal is then negligible beside the other.
-void ScaleForAtan2(const LaneBuilder& lanes, std::vector<llvm::Value*>* operands) {
+void ScaleForAtan2(const codegen::LaneBuilder& lanes, std::vector<llvm::Value*>* operands) {
   llvm::Type* scalar = (*operands)[0]->getType()->getScalarType();
   const Reals reals(lanes, scalar);
   const bool is_single = scalar->isFloatTy();
   const int large = is_single ? 100 : 900, small = is_single ? -60 : -500, shift = is_single ? 64 : 512;
-  Ir& ir = lanes.ir();
+  codegen::Ir& ir = lanes.ir();
   llvm::Value *y = (*operands)[0], *x = (*operands)[1];
   llvm::Value* is_large = ir.CreateOr(reals.IsAbove(y, large), reals.IsAbove(x, large));
   llvm::Value* is_small = ir.CreateAnd(reals.IsBelow(y, small), reals.IsBelow(x, small));
@@ -133,25 +136,25 @@ void ScaleForAtan2(const LaneBuilder& lanes, std::vector<llvm::Value*>* operands
 constexpr int kLinear = -500;
 
 // SLEEF's tangent halves its operand, and the half of one below 2^-1021 is denormal.
-llvm::Value* WithLinearTangent(const LaneBuilder& lanes, llvm::Value* x, llvm::Value* result) {
+llvm::Value* WithLinearTangent(const codegen::LaneBuilder& lanes, llvm::Value* x, llvm::Value* result) {
   const Reals reals(lanes, x->getType()->getScalarType());
   return lanes.ir().CreateSelect(reals.IsBelow(x, kLinear), x, result);
 }
 
 // Without FMA the rest of a product of a number below 2^-900 is denormal. There the function is linear.
-llvm::Value* WithLinearPart(const LaneBuilder& lanes, MathFunction function, const std::vector<llvm::Value*>& operands,
-                            llvm::Value* result) {
+llvm::Value* WithLinearPart(const codegen::LaneBuilder& lanes, codegen::MathFunction function,
+                            const std::vector<llvm::Value*>& operands, llvm::Value* result) {
   constexpr double kSlopeOfErf = 1.1283791670955126;  // 2 / sqrt(pi)
   const Reals reals(lanes, operands[0]->getType()->getScalarType());
-  Ir& ir = lanes.ir();
-  if (function == MathFunction::kSin) {
+  codegen::Ir& ir = lanes.ir();
+  if (function == codegen::MathFunction::kSin) {
     return ir.CreateSelect(reals.IsBelow(operands[0], kLinear), operands[0], result);
   }
-  if (function == MathFunction::kErf) {
+  if (function == codegen::MathFunction::kErf) {
     llvm::Value* line = ir.CreateFMul(operands[0], reals.Number(kSlopeOfErf));
     return ir.CreateSelect(reals.IsBelow(operands[0], kLinear), line, result);
   }
-  if (function == MathFunction::kAtan2) {
+  if (function == codegen::MathFunction::kAtan2) {
     llvm::Value* ratio = ir.CreateFDiv(operands[0], operands[1]);
     llvm::Value* is_positive = ir.CreateFCmpOGT(operands[1], reals.Number(0));
     return ir.CreateSelect(ir.CreateAnd(is_positive, reals.IsBelow(ratio, kLinear)), ratio, result);
@@ -160,27 +163,28 @@ llvm::Value* WithLinearPart(const LaneBuilder& lanes, MathFunction function, con
 }
 
 // The function where denormal numbers may count as 0.
-llvm::Value* EmitOfAllMagnitudes(const LaneBuilder& lanes, MathFunction function, std::vector<llvm::Value*> operands) {
-  if (function == MathFunction::kAtan2) ScaleForAtan2(lanes, &operands);
+llvm::Value* EmitOfAllMagnitudes(const codegen::LaneBuilder& lanes, codegen::MathFunction function,
+                                 std::vector<llvm::Value*> operands) {
+  if (function == codegen::MathFunction::kAtan2) ScaleForAtan2(lanes, &operands);
   llvm::Value* result = EmitCall(lanes, function, operands);
-  if (function == MathFunction::kTan) return WithLinearTangent(lanes, operands[0], result);
+  if (function == codegen::MathFunction::kTan) return WithLinearTangent(lanes, operands[0], result);
   return lanes.target().has_fma ? result : WithLinearPart(lanes, function, operands, result);
 }
 
 // LLVM moves a negation into the last product of a function, and gives it the rights of the negation: to become a fused
 // multiply-add with what follows. Then -exp(89) + 1e38 would be a number. A fence keeps what follows out.
-llvm::Value* FencedResult(const LaneBuilder& lanes, llvm::Value* y) {
+llvm::Value* FencedResult(const codegen::LaneBuilder& lanes, llvm::Value* y) {
   return lanes.ir().CreateArithmeticFence(y, y->getType());
 }
 
-class SleefAndInlineMath : public MathLibrary {
+class SleefAndInlineMath : public codegen::MathLibrary {
  public:
-  llvm::Value* Emit(const LaneBuilder& lanes, MathFunction function,
+  llvm::Value* Emit(const codegen::LaneBuilder& lanes, codegen::MathFunction function,
                     absl::Span<llvm::Value* const> operands) const override;
-  llvm::Value* EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) const override;
+  llvm::Value* EmitExpOfNegative(const codegen::LaneBuilder& lanes, llvm::Value* x) const override;
 };
 
-llvm::Value* SleefAndInlineMath::Emit(const LaneBuilder& lanes, MathFunction function,
+llvm::Value* SleefAndInlineMath::Emit(const codegen::LaneBuilder& lanes, codegen::MathFunction function,
                                       absl::Span<llvm::Value* const> operands) const {
   // The functions have their own order of operations, and no other.
   const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
@@ -197,17 +201,18 @@ llvm::Value* SleefAndInlineMath::Emit(const LaneBuilder& lanes, MathFunction fun
   return lanes.ir().CreateFPTrunc(EmitCall(lanes, function, arguments), lanes.Register(F32));
 }
 
-llvm::Value* SleefAndInlineMath::EmitExpOfNegative(const LaneBuilder& lanes, llvm::Value* x) const {
+llvm::Value* SleefAndInlineMath::EmitExpOfNegative(const codegen::LaneBuilder& lanes, llvm::Value* x) const {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(lanes.ir());
   lanes.ir().clearFastMathFlags();
   const bool is_cheap =
       lanes.numbers().flush_denormals && HasInlineFunctions(lanes.target(), x->getType()->getScalarType());
-  return is_cheap ? FencedResult(lanes, EmitExpOfNegativeF32(lanes, x)) : Emit(lanes, MathFunction::kExp, {x});
+  return is_cheap ? FencedResult(lanes, codegen::EmitExpOfNegativeF32(lanes, x))
+                  : Emit(lanes, codegen::MathFunction::kExp, {x});
 }
 
 }  // namespace
 
-const MathLibrary& VectorMath() {
+const codegen::MathLibrary& VectorMath() {
   static const SleefAndInlineMath math;
   return math;
 }
@@ -223,4 +228,4 @@ absl::flat_hash_map<std::string, const void*> MathAddresses() {
   return addresses;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -7,13 +7,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/codegen/math_library.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
-const MathLibrary& VectorMath();
+const codegen::MathLibrary& VectorMath();
 
 // The addresses of all functions that the emitted code may call.
 absl::flat_hash_map<std::string, const void*> MathAddresses();
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_VECTOR_MATH_H_

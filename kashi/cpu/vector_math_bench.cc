@@ -7,7 +7,7 @@
 
 #include "kashi/cpu/vector_math_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr int64_t kBlock = 1 << 20;
@@ -42,4 +42,4 @@ void BM_AllArguments(benchmark::State& state) {
 BENCHMARK(BM_AllArguments)->DenseRange(0, static_cast<int>(FunctionsOfF32().size()) - 1)->Iterations(1);
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -15,7 +15,7 @@
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/cpu/vector_math_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // Whether denormal numbers count as 0, and CompileOptions::target.
@@ -153,4 +153,4 @@ INSTANTIATE_TEST_SUITE_P(Levels, VectorMathTest, testing::Combine(testing::Bool(
                          NameOfMathTest);
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

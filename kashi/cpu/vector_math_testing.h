@@ -16,7 +16,7 @@
 #include "kashi/engine/program.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 struct FunctionOfF32 {
   const char* opcode;
@@ -101,6 +101,6 @@ inline std::unique_ptr<Program> CompileFunction(const FunctionOfF32& function, s
   return Program::Compile(*module, options).value();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_VECTOR_MATH_TESTING_H_

@@ -28,7 +28,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace {
 
 constexpr double kDefaultTolerance = 1e-4;
@@ -107,16 +107,16 @@ Mismatches FindDifferences(const Value& actual, const Value& expected) {
       actual.element_type());
 }
 
-bool IsPair(const BasicOperation& op) {
+bool IsPair(const values::BasicOperation& op) {
   return HasArrayOperands(op, 2) && op.operands[0].shape() == op.operands[1].shape();
 }
 
-bool GivesNothing(const BasicOperation& op) {
+bool GivesNothing(const values::BasicOperation& op) {
   return op.instruction.shape().IsTuple() && op.instruction.shape().tuple_shapes_size() == 0;
 }
 
 // The error about the first mismatch; OK if there is none.
-absl::Status ReportMismatches(const BasicOperation& op, const Mismatches& found, absl::string_view rule) {
+absl::Status ReportMismatches(const values::BasicOperation& op, const Mismatches& found, absl::string_view rule) {
   if (found.count == 0) return absl::OkStatus();
   const Value& actual = op.operands[0];
   std::vector<int64_t> index(actual.rank());
@@ -132,13 +132,13 @@ absl::Status ReportMismatches(const BasicOperation& op, const Mismatches& found,
   }
   return FailedPrecondition("%s: %s: element %s is %s, but %s is expected (%s); %d of %s %s", op.instruction.name(),
                             op.instruction.custom_call_target(), LiteralUtil::MultiIndexAsString(index), elements[0],
-                            elements[1], rule, found.count, Count(actual.element_count(), "element"),
+                            elements[1], rule, found.count, base::Count(actual.element_count(), "element"),
                             actual.element_count() == 1 ? "differs" : "differ");
 }
 
 // A number in a frontend attribute of the call.
 template <typename T, typename Parse>
-absl::StatusOr<T> LimitOf(const BasicOperation& op, absl::string_view name, T fallback, Parse parse) {
+absl::StatusOr<T> LimitOf(const values::BasicOperation& op, absl::string_view name, T fallback, Parse parse) {
   const std::optional<std::string> text = op.instruction.get_frontend_attribute(name);
   if (!text.has_value()) return fallback;
   T value;
@@ -146,20 +146,20 @@ absl::StatusOr<T> LimitOf(const BasicOperation& op, absl::string_view name, T fa
   return InvalidArgument("%s: %s=\"%s\" is not a number of 0 or more", op.instruction.name(), name, *text);
 }
 
-absl::StatusOr<uint64_t> UlpLimitOf(const BasicOperation& op, absl::string_view name, uint64_t fallback) {
+absl::StatusOr<uint64_t> UlpLimitOf(const values::BasicOperation& op, absl::string_view name, uint64_t fallback) {
   return LimitOf(op, name, fallback,
                  [](const std::string& text, uint64_t* value) { return absl::SimpleAtoi(text, value); });
 }
 
 }  // namespace
 
-absl::StatusOr<Value> EvaluateExpectEq(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateExpectEq(values::BasicOperation& op) {
   if (!IsPair(op) || !GivesNothing(op)) return MisusedCustomCall(op);
   KASHI_RETURN_IF_ERROR(ReportMismatches(op, FindDifferences(op.operands[0], op.operands[1]), "equal"));
   return Value::MakeTuple({});
 }
 
-absl::StatusOr<Value> EvaluateExpectAlmostEq(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateExpectAlmostEq(values::BasicOperation& op) {
   if (!IsPair(op) || !GivesNothing(op)) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(const double tolerance,
                          LimitOf(op, "tolerance", kDefaultTolerance, [](const std::string& text, double* value) {
@@ -176,7 +176,7 @@ absl::StatusOr<Value> EvaluateExpectAlmostEq(BasicOperation& op) {
   return Value::MakeTuple({});
 }
 
-absl::StatusOr<Value> EvaluateExpectClose(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateExpectClose(values::BasicOperation& op) {
   if (!IsPair(op) || !GivesNothing(op)) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(const uint64_t least, UlpLimitOf(op, "min_ulp_difference", 0));
   KASHI_ASSIGN_OR_RETURN(const uint64_t most, UlpLimitOf(op, "max_ulp_difference", kDefaultMaxUlps));
@@ -198,11 +198,11 @@ absl::StatusOr<Value> EvaluateExpectClose(BasicOperation& op) {
       op.instruction.name(), op.instruction.custom_call_target(), largest, least);
 }
 
-absl::StatusOr<Value> EvaluateCheckEq(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateCheckEq(values::BasicOperation& op) {
   if (!IsPair(op) || !HasArrayResult(op, PRED, {})) return MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value result, op.MakeResult());
   result.mutable_data<bool>()[0] = FindDifferences(op.operands[0], op.operands[1]).count == 0;
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls

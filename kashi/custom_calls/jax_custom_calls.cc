@@ -15,7 +15,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/loops.h"
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace {
 
 // ---- Tridiagonal systems, singular ones too ------------------------------------------------------------------------
@@ -148,8 +148,8 @@ absl::Status SolveTridiagonal(LapackCall& call) {
 
 // The matrix by rows: entries [offsets[i], offsets[i + 1]) are those of row i.
 template <typename Index>
-absl::Status CheckCsr(const BasicOperation& op, absl::Span<const Index> offsets, absl::Span<const Index> columns,
-                      int64_t n) {
+absl::Status CheckCsr(const values::BasicOperation& op, absl::Span<const Index> offsets,
+                      absl::Span<const Index> columns, int64_t n) {
   const int64_t entries = static_cast<int64_t>(columns.size());
   for (size_t i = 0; i + 1 < offsets.size(); ++i) {
     if (offsets[i] >= 0 && offsets[i] <= offsets[i + 1] && offsets[i + 1] <= entries) continue;
@@ -167,7 +167,7 @@ absl::Status CheckCsr(const BasicOperation& op, absl::Span<const Index> offsets,
 
 // Sums of integers wrap.
 template <typename T, typename Index>
-absl::StatusOr<Value> MultiplyCsrOf(BasicOperation& op) {
+absl::StatusOr<Value> MultiplyCsrOf(values::BasicOperation& op) {
   using Number = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::common_type<T>>::type;
   const Value& b = op.operands[3];
   const absl::Span<const Index> offsets = op.operands[1].data<Index>(), columns = op.operands[2].data<Index>();
@@ -178,30 +178,30 @@ absl::StatusOr<Value> MultiplyCsrOf(BasicOperation& op) {
   const T* const from = b.data<T>().data();
   T* const to = out.mutable_data<T>().data();
   const int64_t grain = 1 + 4096 / (1 + width);
-  KASHI_RETURN_IF_ERROR(StoppableParallelFor([&op] { return op.CheckStopped(); }, rows, grain,
-                                             [&](int64_t begin, int64_t end, int) {
-                                               for (int64_t row = begin; row < end; ++row) {
-                                                 T* const sum = to + row * width;
-                                                 std::fill_n(sum, width, T(0));
-                                                 for (int64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
-                                                   const Number factor = static_cast<Number>(data[e]);
-                                                   const T* const term = from + columns[e] * width;
-                                                   for (int64_t j = 0; j < width; ++j) {
-                                                     sum[j] = static_cast<T>(static_cast<Number>(sum[j]) +
-                                                                             factor * static_cast<Number>(term[j]));
-                                                   }
-                                                 }
-                                               }
-                                             }));
+  KASHI_RETURN_IF_ERROR(kernels::StoppableParallelFor(
+      [&op] { return op.CheckStopped(); }, rows, grain,
+      [&](int64_t begin, int64_t end, int) {
+        for (int64_t row = begin; row < end; ++row) {
+          T* const sum = to + row * width;
+          std::fill_n(sum, width, T(0));
+          for (int64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
+            const Number factor = static_cast<Number>(data[e]);
+            const T* const term = from + columns[e] * width;
+            for (int64_t j = 0; j < width; ++j) {
+              sum[j] = static_cast<T>(static_cast<Number>(sum[j]) + factor * static_cast<Number>(term[j]));
+            }
+          }
+        }
+      }));
   return out;
 }
 
 template <typename T>
-absl::StatusOr<Value> MultiplyCsrOfType(BasicOperation& op) {
+absl::StatusOr<Value> MultiplyCsrOfType(values::BasicOperation& op) {
   return op.operands[1].element_type() == S32 ? MultiplyCsrOf<T, int32_t>(op) : MultiplyCsrOf<T, int64_t>(op);
 }
 
-bool IsCsrProduct(const BasicOperation& op) {
+bool IsCsrProduct(const values::BasicOperation& op) {
   if (!HasArrayOperands(op, 4) || op.instruction.shape().IsTuple() || !op.result()) return false;
   const Value &data = op.operands[0], &offsets = op.operands[1], &columns = op.operands[2], &b = op.operands[3];
   const PrimitiveType index = offsets.element_type();
@@ -215,7 +215,7 @@ bool IsCsrProduct(const BasicOperation& op) {
 
 }  // namespace
 
-absl::StatusOr<Value> SolveTridiagonalPerturbed(BasicOperation& op) {
+absl::StatusOr<Value> SolveTridiagonalPerturbed(values::BasicOperation& op) {
   if (!HasArrayOperands(op, 4)) return MisusedCustomCall(op);
   const PrimitiveType type = op.operands[3].element_type();
   if (type != F32 && type != F64 && type != C64 && type != C128) return MisusedCustomCall(op);
@@ -227,7 +227,7 @@ absl::StatusOr<Value> SolveTridiagonalPerturbed(BasicOperation& op) {
   return call.TakeResults();
 }
 
-absl::StatusOr<Value> MultiplyCsr(BasicOperation& op) {
+absl::StatusOr<Value> MultiplyCsr(values::BasicOperation& op) {
   if (!IsCsrProduct(op)) return MisusedCustomCall(op);
   switch (op.operands[0].element_type()) {
     case S32:
@@ -247,4 +247,4 @@ absl::StatusOr<Value> MultiplyCsr(BasicOperation& op) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls

@@ -9,7 +9,7 @@
 #include "kashi/custom_calls/custom_call_functions.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace {
 
 constexpr int64_t kElementsPerCheck = 4096;
@@ -35,7 +35,7 @@ std::pair<uint32_t, uint32_t> HashCounter(uint32_t k0, uint32_t k1, uint32_t x0,
 
 }  // namespace
 
-absl::StatusOr<Value> EvaluateThreefry(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateThreefry(values::BasicOperation& op) {
   if (!HasArrayOperands(op, 4) || op.results.size() != 2) return MisusedCustomCall(op);
   const Shape& shape = op.operands[0].shape();
   const bool fits = shape.element_type() == U32 && op.result(0) && *op.result(0) == shape && op.result(1) &&
@@ -54,7 +54,7 @@ absl::StatusOr<Value> EvaluateThreefry(BasicOperation& op) {
   return MakeTupleResultOf(op, std::move(first), std::move(second));
 }
 
-absl::StatusOr<Value> EvaluateLuPermutation(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateLuPermutation(values::BasicOperation& op) {
   if (!HasArrayOperands(op, 1) || op.results.size() != 1 || !op.result()) return MisusedCustomCall(op);
   const Shape &from = op.operands[0].shape(), &to = *op.result();
   const int rank = op.operands[0].rank();
@@ -79,4 +79,4 @@ absl::StatusOr<Value> EvaluateLuPermutation(BasicOperation& op) {
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls

@@ -20,7 +20,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/physical_order.h"
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace {
 
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
@@ -107,7 +107,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(abs
   return attributes;
 }
 
-absl::StatusOr<LapackCall> LapackCall::Make(BasicOperation& op, absl::string_view signature, PrimitiveType type,
+absl::StatusOr<LapackCall> LapackCall::Make(values::BasicOperation& op, absl::string_view signature, PrimitiveType type,
                                             const LapackConvention& convention) {
   LapackCall call(op, convention);
   call.signature_ = std::string(signature);
@@ -255,7 +255,7 @@ absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
   Value& value = op_.operands[place];
   const Shape& shape = OperandShape(op_.instruction, place);
   if (!value.is_array() || value.dimensions() != shape.dimensions()) return Refuse("operands of unexpected sizes");
-  KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(shape));
+  KASHI_ASSIGN_OR_RETURN(const kernels::PhysicalOrder order, kernels::PhysicalOrder::Make(shape));
   if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
   if (order.IsRowMajor()) {
     operands_.push_back({value, stride, place});
@@ -327,7 +327,8 @@ absl::StatusOr<Value> LapackCall::TakeResults() {
   for (Buffer& result : results_) {
     const int64_t i = result.place;
     Value value = std::move(result.value);
-    KASHI_ASSIGN_OR_RETURN(const PhysicalOrder order, PhysicalOrder::Make(ResultShape(op_.instruction, i)));
+    KASHI_ASSIGN_OR_RETURN(const kernels::PhysicalOrder order,
+                           kernels::PhysicalOrder::Make(ResultShape(op_.instruction, i)));
     if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
     if (!order.IsRowMajor()) {
       KASHI_ASSIGN_OR_RETURN(Value logical, op_.MakeResult(i));
@@ -345,4 +346,4 @@ absl::StatusOr<Value> LapackCall::TakeResults() {
   return std::move(values[0]);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls

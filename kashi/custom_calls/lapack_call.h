@@ -32,7 +32,7 @@
 #include "kashi/values/basic_operation.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 
 // Whether this build has LAPACK.
 bool HasLapack();
@@ -43,7 +43,7 @@ bool IsLapackCall(absl::string_view target);
 // Pre: IsLapackCall of its target. UNIMPLEMENTED, with the reason, without LAPACK and for shapes or attributes that JAX
 // does not write. RESOURCE_EXHAUSTED for matrices with sizes that do not fit LAPACK's 32-bit integers, and for
 // workspace beyond the memory limit. May be cancelled between the matrices of a batch.
-absl::StatusOr<Value> EvaluateLapackCall(BasicOperation& op);
+absl::StatusOr<Value> EvaluateLapackCall(values::BasicOperation& op);
 
 // The integers and booleans of an attribute dictionary of MLIR: {uplo = 76 : ui8, left = true}. Ignores values of other
 // kinds. INVALID_ARGUMENT for text that is not a dictionary.
@@ -66,7 +66,7 @@ class LapackCall {
   // Arrays of the call, without their batch dimensions: "T[m,n] -> T[m,n] i[k] i[]". Types: T that of the routine, R
   // its real and C its complex counterpart, i S32. Equal letters are equal sizes; k = min(m, n), t = max(n - 1, 0).
   // "T()" is a scalar without batch dimensions; "?" follows a last operand that may be missing.
-  static absl::StatusOr<LapackCall> Make(BasicOperation& op, absl::string_view signature, PrimitiveType type,
+  static absl::StatusOr<LapackCall> Make(values::BasicOperation& op, absl::string_view signature, PrimitiveType type,
                                          const LapackConvention& convention = {});
 
   int64_t batch() const { return batch_; }
@@ -117,7 +117,7 @@ class LapackCall {
     int64_t stride;
     int64_t place;  // among the operands or results of the instruction
   };
-  LapackCall(BasicOperation& op, const LapackConvention& convention) : op_(op), convention_(convention) {}
+  LapackCall(values::BasicOperation& op, const LapackConvention& convention) : op_(op), convention_(convention) {}
   absl::Status ReadParameters();
   absl::Status ReadParameter(absl::string_view word, int64_t number);
   absl::Status CheckParameters() const;
@@ -130,7 +130,7 @@ class LapackCall {
   absl::Status MakeResult(int64_t place, int64_t stride);
   absl::StatusOr<Value> MakeWorkspaceResult(int64_t place) const;
 
-  BasicOperation& op_;
+  values::BasicOperation& op_;
   LapackConvention convention_;
   int64_t parameter_count_ = 0;
   std::vector<std::pair<char, int64_t>> expected_sizes_;  // sizes that the scalars give
@@ -143,6 +143,6 @@ class LapackCall {
   std::array<int, 26> sizes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls
 
 #endif  // KASHI_CUSTOM_CALLS_LAPACK_CALL_H_

@@ -4,7 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace {
 
 using ::testing::Pair;
@@ -24,4 +24,4 @@ TEST(LapackCallTest, Attributes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls

@@ -18,7 +18,7 @@
 #include "kashi/custom_calls/lapack_routines.h"
 #endif
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace {
 
 #ifdef KASHI_HAS_LAPACK
@@ -507,7 +507,7 @@ bool HasLapack() {
 
 bool IsLapackCall(absl::string_view target) { return FindLapackTarget(target).routine != nullptr; }
 
-absl::StatusOr<Value> EvaluateLapackCall(BasicOperation& op) {
+absl::StatusOr<Value> EvaluateLapackCall(values::BasicOperation& op) {
   const LapackTarget target = FindLapackTarget(op.instruction.custom_call_target());
   if (!HasLapack()) {
     return Unimplemented(
@@ -526,4 +526,4 @@ absl::StatusOr<Value> EvaluateLapackCall(BasicOperation& op) {
   return call.TakeResults();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls

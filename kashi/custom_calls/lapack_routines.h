@@ -10,7 +10,7 @@
 #include <complex>
 #include <cstddef>
 
-namespace kashi::internal {
+namespace kashi::custom_calls {
 namespace lapack {
 
 using Complex64 = std::complex<float>;
@@ -156,6 +156,6 @@ KASHI_LAPACK_COMPLEX_ROUTINES(z, Complex128, double)
 #undef KASHI_LAPACK_COMPLEX_ROUTINES
 
 }  // namespace lapack
-}  // namespace kashi::internal
+}  // namespace kashi::custom_calls
 
 #endif  // KASHI_CUSTOM_CALLS_LAPACK_ROUTINES_H_

@@ -15,16 +15,18 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
-
+namespace kashi::kernels {
 struct ElementKernel;
+}  // namespace kashi::kernels
+
+namespace kashi::devices {
 
 // The reduction of one operand.
 struct CollectiveReduction {
   PrimitiveType type;
   // If it is one operation of ops.def, and the kernel of that; the kernel must not outlive the task.
   std::optional<HloOpcode> opcode;
-  const ElementKernel* kernel = nullptr;
+  const kernels::ElementKernel* kernel = nullptr;
   // target[i] = f(… f(f(parts[0][i], parts[1][i]), parts[2][i]) …) for i in [0, n). `target` is none of the parts.
   std::function<absl::Status(absl::Span<const char* const> parts, char* target, int64_t n)> fold;
   // Whether any thread may call fold, while the device does other work. Otherwise only the thread of the device may.
@@ -51,6 +53,6 @@ struct CollectiveTask {
   absl::Span<const std::pair<int64_t, int64_t>> source_target_pairs = {};  // positions of members
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_COLLECTIVE_TASK_H_

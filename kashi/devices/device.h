@@ -16,7 +16,7 @@
 #include "kashi/hlo/spmd/transfer_routes.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 
 struct CollectiveTask;
 
@@ -81,11 +81,11 @@ class Device {
   // The next value that the host gives to any of the devices; FAILED_PRECONDITION if there is none.
   virtual absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
   // The route on which this device sends or receives; nothing if it takes no part in the transfer.
-  absl::StatusOr<std::optional<TransferRoute>> RouteOf(const HloInstruction& transfer);
+  absl::StatusOr<std::optional<hlo::TransferRoute>> RouteOf(const HloInstruction& transfer);
   // Sends without waiting. The value is shared (ShareWithThreads). Values of a route arrive in order, each once.
-  virtual absl::Status Send(const HloInstruction& send, const TransferRoute& route, Value value);
+  virtual absl::Status Send(const HloInstruction& send, const hlo::TransferRoute& route, Value value);
   // Begins to receive the next value of a route, and gives the number of this reception, not 0.
-  virtual absl::StatusOr<uint32_t> BeginReceive(const HloInstruction& receive, const TransferRoute& route);
+  virtual absl::StatusOr<uint32_t> BeginReceive(const HloInstruction& receive, const hlo::TransferRoute& route);
   // Waits for the value. An error if none will come. `done`: where the device waits.
   virtual absl::StatusOr<Value> EndReceive(const HloInstruction& done, uint32_t number);
 
@@ -97,9 +97,9 @@ class Device {
   int64_t id_;
   int64_t replica_count_;
   int64_t partition_count_;
-  absl::flat_hash_map<const HloInstruction*, std::optional<TransferRoute>> routes_;
+  absl::flat_hash_map<const HloInstruction*, std::optional<hlo::TransferRoute>> routes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_DEVICE_H_

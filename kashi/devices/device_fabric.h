@@ -15,9 +15,11 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 
-namespace kashi::internal {
-
+namespace kashi::values {
 struct RunLimits;
+}  // namespace kashi::values
+
+namespace kashi::devices {
 
 using DeviceFunction = absl::FunctionRef<absl::Status(Device& device)>;
 
@@ -30,7 +32,7 @@ class DeviceFabric {
 
   // Calls f for each device that this process runs, each in a thread of its own. Returns when all devices of the
   // program have ended, in all processes, with the first error of any. All processes must call it with the same module.
-  virtual absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
+  virtual absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const values::RunLimits& limits,
                                  DeviceFunction f) = 0;
 
   // Instead of OnDevices, for a process that cannot run the program: the others do not wait, and their OnDevices ends
@@ -38,6 +40,6 @@ class DeviceFabric {
   virtual absl::Status Refuse(const absl::Status& error) { return error; }
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_DEVICE_FABRIC_H_

@@ -14,7 +14,7 @@
 #include "kashi/devices/receptions.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 namespace {
 
 class ThreadedDevice : public Device {
@@ -28,11 +28,11 @@ class ThreadedDevice : public Device {
 
   Transfers transfers() const override { return transfers_; }
   absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed) override { return place_->TakeInfeed(infeed); }
-  absl::Status Send(const HloInstruction&, const TransferRoute& route, Value value) override {
+  absl::Status Send(const HloInstruction&, const hlo::TransferRoute& route, Value value) override {
     place_->Send(route, std::move(value));
     return absl::OkStatus();
   }
-  absl::StatusOr<uint32_t> BeginReceive(const HloInstruction&, const TransferRoute& route) override {
+  absl::StatusOr<uint32_t> BeginReceive(const HloInstruction&, const hlo::TransferRoute& route) override {
     return receptions_.Begin(place_->BeginReceive(id(), route));
   }
   absl::StatusOr<Value> EndReceive(const HloInstruction& done, uint32_t number) override {
@@ -52,7 +52,7 @@ struct RunKind {
   std::deque<Value>* infeed = nullptr;
 };
 
-absl::Status RunAtOnce(DeviceCounts counts, const RunLimits& limits, const RunKind& kind, DeviceFunction f) {
+absl::Status RunAtOnce(DeviceCounts counts, const values::RunLimits& limits, const RunKind& kind, DeviceFunction f) {
   const DeviceRange devices = {0, counts.total()};
   MeetingPlace place(devices, limits.work.get(), kind.infeed);
   std::vector<std::thread> threads = StartDevices(devices, &place, [&](int64_t id) {
@@ -66,20 +66,21 @@ absl::Status RunAtOnce(DeviceCounts counts, const RunLimits& limits, const RunKi
 
 }  // namespace
 
-absl::Status ThreadFabric::OnDevices(const HloModule&, DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+absl::Status ThreadFabric::OnDevices(const HloModule&, DeviceCounts counts, const values::RunLimits& limits,
+                                     DeviceFunction f) {
   return RunAtOnce(counts, limits, {Device::Transfers::kChannels}, f);
 }
 
-absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+absl::Status OnDevicesAtOnce(DeviceCounts counts, const values::RunLimits& limits, DeviceFunction f) {
   return RunAtOnce(counts, limits, {Device::Transfers::kNone}, f);
 }
 
-absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
+absl::Status OnProcessesAtOnce(DeviceCounts counts, const values::RunLimits& limits, std::deque<Value> infeed,
                                DeviceFunction f) {
   return RunAtOnce(counts, limits, {Device::Transfers::kChannelsAndHost, &infeed}, f);
 }
 
-absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f) {
+absl::Status OnDevicesInTurn(DeviceCounts counts, const values::RunLimits& limits, DeviceFunction f) {
   for (int64_t id = 0; id < counts.total(); ++id) {
     MeetingPlace place({0, counts.total()}, limits.work.get());
     ThreadedDevice device(id, counts, Device::Transfers::kNone, &place);
@@ -89,4 +90,4 @@ absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, Devic
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices

@@ -14,25 +14,25 @@
 #include "kashi/values/run_limits.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 
 // All devices of a program are threads of this process.
 class ThreadFabric final : public DeviceFabric {
  public:
   bool Runs(int64_t, DeviceCounts) const override { return true; }
-  absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
+  absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const values::RunLimits& limits,
                          DeviceFunction f) override;
 };
 
 // Calls f for each device: in one thread per device if they exchange data, otherwise one after the other. Errors are
 // those of RunOnDevices (kashi/evaluator/device_group.h).
-absl::Status OnDevicesAtOnce(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
-absl::Status OnDevicesInTurn(DeviceCounts counts, const RunLimits& limits, DeviceFunction f);
+absl::Status OnDevicesAtOnce(DeviceCounts counts, const values::RunLimits& limits, DeviceFunction f);
+absl::Status OnDevicesInTurn(DeviceCounts counts, const values::RunLimits& limits, DeviceFunction f);
 
 // OnDevicesAtOnce for devices that also have transfers (device.h). `infeed` has the values of the host, the next first.
-absl::Status OnProcessesAtOnce(DeviceCounts counts, const RunLimits& limits, std::deque<Value> infeed,
+absl::Status OnProcessesAtOnce(DeviceCounts counts, const values::RunLimits& limits, std::deque<Value> infeed,
                                DeviceFunction f);
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_DEVICE_THREADS_H_

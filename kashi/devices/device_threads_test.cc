@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/values/memory_budget.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 namespace {
 
 class DeviceThreadsTest : public testing::Test {
@@ -45,7 +45,7 @@ class DeviceThreadsTest : public testing::Test {
     return numbers;
   }
 
-  const RunLimits limits_;
+  const values::RunLimits limits_;
   const std::unique_ptr<HloModule> module_;
   const HloInstruction& gather_;
 };
@@ -102,4 +102,4 @@ TEST_F(DeviceThreadsTest, AnOperationEndsWhereItsDeviceSays) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::devices

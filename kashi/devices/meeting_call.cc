@@ -4,7 +4,7 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 namespace {
 
 class MeetingCall final : public PendingCollective {
@@ -57,4 +57,4 @@ absl::StatusOr<std::unique_ptr<PendingCollective>> BeginMeeting(MeetingPlace* pl
   return std::unique_ptr<PendingCollective>(std::move(begun));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices

@@ -9,7 +9,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 namespace {
 
 // How often waiting devices check whether the run is cancelled or past its deadline, because they are not notified.
@@ -88,7 +88,7 @@ absl::StatusOr<Value> MeetingPlace::TakeInfeed(const HloInstruction& infeed) {
   return value;
 }
 
-void MeetingPlace::Send(const TransferRoute& route, Value value) {
+void MeetingPlace::Send(const hlo::TransferRoute& route, Value value) {
   std::lock_guard<std::mutex> lock(mutex_);
   Channel& to = channels_[route];
   if (to.receivers.empty()) {
@@ -101,7 +101,7 @@ void MeetingPlace::Send(const TransferRoute& route, Value value) {
   CompleteLocked(receiver.get());
 }
 
-std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::BeginReceive(int64_t device, const TransferRoute& route) {
+std::shared_ptr<MeetingPlace::Meeting> MeetingPlace::BeginReceive(int64_t device, const hlo::TransferRoute& route) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto reception = std::make_shared<Meeting>();
   reception->route = route;
@@ -269,4 +269,4 @@ std::vector<std::thread> StartDevices(DeviceRange devices, MeetingPlace* place,
   return threads;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices

@@ -36,7 +36,7 @@
 #include "kashi/hlo/spmd/transfer_routes.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 
 // The devices [first, first + count).
 struct DeviceRange {
@@ -71,7 +71,7 @@ class MeetingPlace {
     Given given;
     std::vector<bool> has_come;
     size_t missing;
-    std::optional<TransferRoute> route;  // a device alone waits for a value from this route
+    std::optional<hlo::TransferRoute> route;  // a device alone waits for a value from this route
     bool is_complete = false;
     int64_t complete_ns = 0;            // when it was completed, by the monotonic clock
     std::shared_ptr<Work> work;         // set before it is complete
@@ -107,8 +107,8 @@ class MeetingPlace {
   // Transfers: see Device. A value that is sent to a device here, and that it never receives, is an error of the run.
   bool has_host() const { return infeed_ != nullptr; }
   absl::StatusOr<Value> TakeInfeed(const HloInstruction& infeed);
-  void Send(const TransferRoute& route, Value value);
-  std::shared_ptr<Meeting> BeginReceive(int64_t device, const TransferRoute& route);
+  void Send(const hlo::TransferRoute& route, Value value);
+  std::shared_ptr<Meeting> BeginReceive(int64_t device, const hlo::TransferRoute& route);
   absl::StatusOr<Value> EndReceive(int64_t device, const HloInstruction& done, Meeting* reception);
 
   // The device will not take part in meetings any more. All devices get the first error.
@@ -164,7 +164,7 @@ class MeetingPlace {
   std::atomic<bool> has_failed_{false};
   // Guarded by mutex_.
   std::deque<Value>* const infeed_;
-  std::map<TransferRoute, Channel> channels_;
+  std::map<hlo::TransferRoute, Channel> channels_;
   std::map<Key, std::deque<std::shared_ptr<Meeting>>> open_;  // in the order in which they will be complete
   std::vector<DeviceState> devices_;
   int64_t running_;
@@ -180,6 +180,6 @@ std::string DescribeWait(const HloInstruction& done, const HloInstruction& begun
 std::vector<std::thread> StartDevices(DeviceRange devices, MeetingPlace* place,
                                       const std::function<absl::Status(int64_t device)>& f);
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_MEETING_PLACE_H_

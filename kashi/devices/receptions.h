@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 
 template <typename Reception>
 class Receptions {
@@ -37,6 +37,6 @@ class Receptions {
   uint32_t last_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_RECEPTIONS_H_

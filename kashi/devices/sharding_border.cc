@@ -17,7 +17,7 @@
 #include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 namespace {
 
 constexpr absl::string_view kInShardings = "xla.sdy.in_shardings";
@@ -149,8 +149,8 @@ void CopyBox(const Value& from, absl::Span<const int64_t> from_index, Value* to,
   const DimensionVector from_strides = RowMajorStrides(from.dimensions());
   const DimensionVector to_strides = RowMajorStrides(to->dimensions());
   const int bytes = from.element_bytes();
-  CopyStrided(sizes, bytes, {from.bytes() + PlaceOf(from_index, from_strides) * bytes, from_strides},
-              {to->mutable_bytes() + PlaceOf(to_index, to_strides) * bytes, to_strides});
+  literal::CopyStrided(sizes, bytes, {from.bytes() + PlaceOf(from_index, from_strides) * bytes, from_strides},
+                       {to->mutable_bytes() + PlaceOf(to_index, to_strides) * bytes, to_strides});
 }
 
 }  // namespace
@@ -193,11 +193,11 @@ absl::StatusOr<std::vector<ShardingBorder>> ShardingBorder::MakeOfAxes(const Hlo
                                                                        int64_t devices) {
   if (custom_call.GetModule() == nullptr) return InvalidArgument("it is not in a module, so its mesh is unknown");
   const bool is_into = BorderKindOf(custom_call) == BorderKind::kIntoRegion;
-  KASHI_ASSIGN_OR_RETURN(const SdyMeshes meshes, SdyMeshesOf(*custom_call.GetModule()));
+  KASHI_ASSIGN_OR_RETURN(const hlo::SdyMeshes meshes, hlo::SdyMeshesOf(*custom_call.GetModule()));
   KASHI_ASSIGN_OR_RETURN(const std::string axes_text, AttributeOf(custom_call, kManualAxes));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> manual, ParseSdyManualAxes(axes_text));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<std::string> manual, hlo::ParseSdyManualAxes(axes_text));
   KASHI_ASSIGN_OR_RETURN(const std::string text, AttributeOf(custom_call, is_into ? kInShardings : kOutShardings));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<NamedSharding> shardings, ParseSdyShardings(text, meshes));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<NamedSharding> shardings, hlo::ParseSdyShardings(text, meshes));
   if (static_cast<int64_t>(shardings.size()) != custom_call.operand_count()) {
     return InvalidArgument("%d shardings for %d operands", shardings.size(), custom_call.operand_count());
   }
@@ -250,4 +250,4 @@ absl::StatusOr<Value> ShardingBorder::Assemble(const std::shared_ptr<MemoryBudge
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices

@@ -27,7 +27,7 @@
 #include "kashi/values/memory_budget.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
 
 // The direction of a border.
 enum class BorderKind { kNone, kIntoRegion, kOutOfRegion };
@@ -62,6 +62,6 @@ class ShardingBorder {
   std::vector<int64_t> groups_;  // by device; the devices of a group share a result
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::devices
 
 #endif  // KASHI_DEVICES_SHARDING_BORDER_H_

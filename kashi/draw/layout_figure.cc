@@ -17,13 +17,13 @@
 
 namespace kashi {
 
-using internal::DimensionName;
+using array::DimensionName;
 namespace {
 
-using internal::Budget;
-using internal::Extent;
-using internal::MakeLines;
-using internal::PictureGeometry;
+using draw::Budget;
+using draw::Extent;
+using draw::MakeLines;
+using draw::PictureGeometry;
 using Axis = LayoutFigure::Axis;
 using Cell = LayoutFigure::Cell;
 using Line = LayoutFigure::Line;

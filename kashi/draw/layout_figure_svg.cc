@@ -19,23 +19,23 @@
 
 namespace kashi {
 
-using internal::AxisLegend;
-using internal::kEllipsisLegend;
-using internal::kPaddingLegend;
-using internal::NumberLegend;
+using draw::AxisLegend;
+using draw::kEllipsisLegend;
+using draw::kPaddingLegend;
+using draw::NumberLegend;
 namespace {
 
-using internal::Escape;
-using internal::kDarkPalette;
-using internal::kLightPalette;
-using internal::kMono;
-using internal::kSans;
-using internal::MonoWidth;
-using internal::Palette;
-using internal::Point;
-using internal::Stroke;
-using internal::SvgCanvas;
-using internal::TextStyle;
+using draw::Escape;
+using draw::kDarkPalette;
+using draw::kLightPalette;
+using draw::kMono;
+using draw::kSans;
+using draw::MonoWidth;
+using draw::Palette;
+using draw::Point;
+using draw::Stroke;
+using draw::SvgCanvas;
+using draw::TextStyle;
 
 using Cell = LayoutFigure::Cell;
 using Line = LayoutFigure::Line;

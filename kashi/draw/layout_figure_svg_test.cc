@@ -9,7 +9,7 @@
 #include "kashi/draw/layout_figure.h"
 #include "kashi/draw/layout_figure_testing.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 namespace {
 
 using ::testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(LayoutFigureSvgTest, DarkFiguresShareNoColourWithLightOnes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::draw

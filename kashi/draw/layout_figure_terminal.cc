@@ -12,11 +12,11 @@
 
 namespace kashi {
 
-using internal::AxisLegend;
-using internal::IsPadding;
-using internal::kEllipsisLegend;
-using internal::kPaddingLegend;
-using internal::NumberLegend;
+using draw::AxisLegend;
+using draw::IsPadding;
+using draw::kEllipsisLegend;
+using draw::kPaddingLegend;
+using draw::NumberLegend;
 namespace {
 
 using Cell = LayoutFigure::Cell;

@@ -19,7 +19,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/draw/layout_figure_testing.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 namespace {
 
 using ::testing::ElementsAre;
@@ -465,4 +465,4 @@ TEST(LayoutFigureTest, TilesOfMoreThanHalfOfAllNumbers) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::draw

@@ -14,7 +14,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/draw/layout_figure.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 inline LayoutFigure Figure(absl::string_view shape, const LayoutFigureOptions& options = {}) {
   absl::StatusOr<Shape> parsed = ParseShape(shape);
@@ -50,6 +50,6 @@ inline void ExpectWellFormed(const std::string& xml) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw
 
 #endif  // KASHI_DRAW_LAYOUT_FIGURE_TESTING_H_

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/draw/layout_figure.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 constexpr absl::string_view kPaddingLegend = "padding: memory that holds no element";
 constexpr absl::string_view kEllipsisLegend = "left out";
@@ -43,6 +43,6 @@ inline bool IsPadding(const LayoutFigure::Slice& slice) {
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw
 
 #endif  // KASHI_DRAW_LEGEND_H_

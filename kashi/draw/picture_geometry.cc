@@ -5,7 +5,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 PictureGeometry::PictureGeometry(const Shape& shape) {
   const Layout& layout = shape.layout();
@@ -180,4 +180,4 @@ int PictureGeometry::WrappedColumnDigits() const {
   return count == in_row && count < static_cast<int>(digits.size()) ? count : 0;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw

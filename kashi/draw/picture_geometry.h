@@ -19,7 +19,7 @@
 #include "kashi/array/layout.h"
 #include "kashi/array/shape.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 class PictureGeometry {
  public:
@@ -77,6 +77,6 @@ class PictureGeometry {
   uint32_t broken_levels_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw
 
 #endif  // KASHI_DRAW_PICTURE_GEOMETRY_H_

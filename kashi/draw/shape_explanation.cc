@@ -21,10 +21,10 @@
 
 namespace kashi {
 
-using internal::Count;
-using internal::DimensionName;
-using internal::HumanBytes;
-using internal::WithThousands;
+using array::DimensionName;
+using base::Count;
+using base::HumanBytes;
+using base::WithThousands;
 namespace {
 
 constexpr int kMaxShownLeaves = 40;

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 namespace {
 
 using ::testing::HasSubstr;
@@ -54,4 +54,4 @@ TEST(ShapeExplanationTest, HugeShapesAreCounted) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::draw

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 const Palette kLightPalette = {
     "#ffffff",
@@ -75,4 +75,4 @@ void SvgCanvas::AddLine(Point from, Point to, const Stroke& stroke) {
 
 void SvgCanvas::Reach(int x) { right_ = std::max(right_, x); }
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 inline constexpr absl::string_view kSans =
     "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
@@ -81,6 +81,6 @@ class SvgCanvas {
   int right_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw
 
 #endif  // KASHI_DRAW_SVG_CANVAS_H_

@@ -4,7 +4,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 namespace {
 
 using Line = LayoutFigure::Line;
@@ -80,4 +80,4 @@ std::vector<Line> MakeLines(const Extent& extent, const Budget& budget) {
   return lines;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw

@@ -7,7 +7,7 @@
 
 #include "kashi/draw/layout_figure.h"
 
-namespace kashi::internal {
+namespace kashi::draw {
 
 struct Extent {
   int64_t positions = 1;
@@ -25,6 +25,6 @@ struct Budget {
 // Shown lines, and an ellipsis for each run of positions that is left out.
 std::vector<LayoutFigure::Line> MakeLines(const Extent& extent, const Budget& budget);
 
-}  // namespace kashi::internal
+}  // namespace kashi::draw
 
 #endif  // KASHI_DRAW_VISIBLE_LINES_H_

@@ -10,8 +10,8 @@
 
 namespace kashi {
 
-using internal::BufferElements;
-using internal::BufferState;
+using engine::BufferElements;
+using engine::BufferState;
 namespace {
 
 // The elements of a buffer, when they are there.
@@ -28,7 +28,7 @@ Buffer::Buffer(MemorySpace& memory_space, std::shared_ptr<BufferState> state)
 Buffer::~Buffer() { Delete(); }
 
 const Shape& Buffer::shape() const { return state_->shape; }
-int64_t Buffer::size_bytes() const { return internal::BufferBytes(state_->shape); }
+int64_t Buffer::size_bytes() const { return engine::BufferBytes(state_->shape); }
 Event Buffer::ready() const { return state_->ready; }
 void Buffer::Delete() { state_->Take(); }
 bool Buffer::is_deleted() const { return !state_->Elements().ok(); }
@@ -40,7 +40,7 @@ absl::StatusOr<Literal> Buffer::ToLiteral() const {
 
 absl::Status Buffer::CopyToHost(void* target, const Placement& placement) const {
   if (!shape().IsArray()) return InvalidArgument("a %s has no elements", ShapeUtil::HumanString(shape()));
-  KASHI_ASSIGN_OR_RETURN(const internal::DenseCopy copy, internal::DenseCopy::Out(shape(), placement));
+  KASHI_ASSIGN_OR_RETURN(const engine::DenseCopy copy, engine::DenseCopy::Out(shape(), placement));
   KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
   copy.Run(value.untyped_data(), target);
   return absl::OkStatus();

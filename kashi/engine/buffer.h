@@ -22,9 +22,9 @@
 
 namespace kashi {
 
-namespace internal {
+namespace engine {
 struct BufferState;
-}  // namespace internal
+}  // namespace engine
 
 // Thread-safe, except for its destructor.
 class Buffer {
@@ -41,7 +41,7 @@ class Buffer {
   };
 
   // Made by Client and LoadedProgram.
-  Buffer(MemorySpace& memory_space, std::shared_ptr<internal::BufferState> state);
+  Buffer(MemorySpace& memory_space, std::shared_ptr<engine::BufferState> state);
   // Deletes it.
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -76,7 +76,7 @@ class Buffer {
   friend class LoadedProgram;
 
   MemorySpace& memory_space_;
-  const std::shared_ptr<internal::BufferState> state_;
+  const std::shared_ptr<engine::BufferState> state_;
 };
 
 }  // namespace kashi

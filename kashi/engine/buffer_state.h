@@ -13,7 +13,7 @@
 #include "kashi/engine/event.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 // The elements of a buffer. Handles that CopyTo made share them.
 struct BufferElements {
@@ -48,6 +48,6 @@ struct BufferState {
   std::shared_ptr<BufferElements> elements ABSL_GUARDED_BY(mutex);
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_BUFFER_STATE_H_

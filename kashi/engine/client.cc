@@ -13,9 +13,9 @@
 
 namespace kashi {
 
-using internal::BufferElements;
-using internal::BufferState;
-using internal::DenseCopy;
+using engine::BufferElements;
+using engine::BufferState;
+using engine::DenseCopy;
 namespace {
 
 std::unique_ptr<Buffer> MakeBuffer(const Shape& shape, Value value, MemorySpace& memory_space) {
@@ -26,7 +26,7 @@ std::unique_ptr<Buffer> MakeBuffer(const Shape& shape, Value value, MemorySpace&
 // XLA's CPU code wants 16 bytes at least; Kashi's kernels want elements.
 bool IsAligned(const void* data, const Shape& shape) {
   constexpr uintptr_t kAlignment = 16;
-  return internal::BufferBytes(shape) == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
+  return engine::BufferBytes(shape) == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
 }
 
 // Memory of the caller.

@@ -16,7 +16,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 using testing::HasSubstr;
@@ -530,4 +530,4 @@ TEST(ClientTest, AnErrorOnOneDeviceIsThatOfAll) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 DimensionVector DenseStrides(const Shape& shape) {
@@ -69,4 +69,4 @@ void DenseCopy::Run(const void* source, void* target) const {
   if (bytes_ > 0) std::memcpy(target, source, static_cast<size_t>(bytes_));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -12,7 +12,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 // The bytes of a static array on a device; 0 for a token.
 int64_t BufferBytes(const Shape& shape);
@@ -34,6 +34,6 @@ class DenseCopy {
   std::optional<RelayoutPlan> plan_;  // nothing: a copy of the bytes
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_DENSE_COPY_H_

@@ -4,7 +4,7 @@
 
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 DeviceQueue::~DeviceQueue() {
   Drain();
@@ -61,4 +61,4 @@ void DeviceQueue::Work() {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

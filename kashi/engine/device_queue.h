@@ -10,7 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 // Thread-safe. The thread starts with the first task.
 class DeviceQueue {
@@ -42,6 +42,6 @@ class DeviceQueue {
   std::thread thread_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_DEVICE_QUEUE_H_

@@ -8,7 +8,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 // Engines register while static objects are made, on one thread or on that of a library which is loaded later.
@@ -28,7 +28,8 @@ Registry& TheRegistry() {
 
 }  // namespace
 
-absl::Status EngineProgram::RunOnMemory(absl::Span<const void* const>, absl::Span<void* const>, EvaluationRun&) const {
+absl::Status EngineProgram::RunOnMemory(absl::Span<const void* const>, absl::Span<void* const>,
+                                        evaluator::EvaluationRun&) const {
   return absl::UnimplementedError("this program has no way to run on the caller's memory");
 }
 
@@ -74,4 +75,4 @@ std::vector<std::string> EngineNames() {
 
 absl::string_view AboutCompiledEngine() { return KASHI_COMPILED_ENGINE; }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

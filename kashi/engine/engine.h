@@ -22,11 +22,16 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
-
-struct BufferAssignment;
-class CompiledSteps;
+namespace kashi::evaluator {
 class EvaluationRun;
+class CompiledSteps;
+}  // namespace kashi::evaluator
+
+namespace kashi::buffers {
+struct BufferAssignment;
+}  // namespace kashi::buffers
+
+namespace kashi::engine {
 
 // The text of a stage of the compilation, and its name, which is a file name.
 using CompileStages = std::vector<std::pair<std::string, std::string>>;
@@ -34,7 +39,7 @@ using CompileStages = std::vector<std::pair<std::string, std::string>>;
 // Object code of a part of a program. The key is a hash of all inputs: the code before LLVM, the
 // target and its features, the version of the compiler.
 struct CompiledObject {
-  Fingerprint key;
+  base::Fingerprint key;
   std::string code;
 };
 
@@ -46,16 +51,16 @@ class EngineProgram {
   virtual const HloModule& module() const = 0;
   // Runs the entry; takes the arguments. `run` has the device, the limits and the observers of this run, and the plans
   // of the evaluator, which runs the parts that the engine cannot run: EvaluationRun::Call and CallBy.
-  virtual absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const = 0;
+  virtual absl::StatusOr<Value> Execute(std::vector<Value> arguments, evaluator::EvaluationRun& run) const = 0;
   // Machine code for instructions that the evaluator runs one by one (RunHooks::compiled); null: there is none.
-  virtual const CompiledSteps* steps() const { return nullptr; }
+  virtual const evaluator::CompiledSteps* steps() const { return nullptr; }
   // Executes on the caller's memory, without a Value (see Program::ExecuteOnMemory). UNIMPLEMENTED if this
   // program cannot: then its values use the caller's memory. Only called if runs_on_memory.
   virtual bool runs_on_memory() const { return false; }
   virtual absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
-                                   EvaluationRun& run) const;
+                                   evaluator::EvaluationRun& run) const;
   // The place of each array during a run; null: not known in advance.
-  virtual const BufferAssignment* buffers() const { return nullptr; }
+  virtual const buffers::BufferAssignment* buffers() const { return nullptr; }
   // Program::refusals and Program::stages.
   virtual absl::Span<const absl::Status> refusals() const { return {}; }
   virtual const CompileStages& stages() const;
@@ -88,6 +93,6 @@ absl::string_view AboutCompiledEngine();
 
 std::unique_ptr<Engine> MakeEvaluatorEngine();
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_ENGINE_H_

@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 // The compiler's time: LLVM's start, and code for each instruction.
@@ -21,13 +21,13 @@ constexpr int64_t kMostInstructions = 20'000;
 bool IsWorthCompiling(const HloModule& module, int64_t runs) {
   if (runs == CompileOptions::kManyRuns) return true;
   const int64_t instructions = module.instruction_count();
-  const int64_t evaluated_ns = SaturatingMultiply(EstimatedNanosecondsOf(*module.entry_computation()), runs);
+  const int64_t evaluated_ns = SaturatingMultiply(evaluator::EstimatedNanosecondsOf(*module.entry_computation()), runs);
   return instructions <= kMostInstructions &&
          evaluated_ns > kNanosecondsToStart + instructions * kNanosecondsOfInstruction;
 }
 
 bool IsBeyondLimit(const HloModule& module, int64_t max_work) {
-  return max_work > 0 && LeastWorkOf(*module.entry_computation()) > max_work;
+  return max_work > 0 && evaluator::LeastWorkOf(*module.entry_computation()) > max_work;
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ bool IsQuick(const HloModule& module, int64_t nanoseconds) {
              x->opcode() == HloOpcode::kCustomCall || GetHloOpcodeInfo(x->opcode()).Has(kWaits);
     });
   });
-  return !may_be_long && EstimatedNanosecondsOf(*module.entry_computation()) < nanoseconds;
+  return !may_be_long && evaluator::EstimatedNanosecondsOf(*module.entry_computation()) < nanoseconds;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -8,7 +8,7 @@
 #include "kashi/engine/compile_options.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 // The engine of CompileOptions::engine "auto":
 //
@@ -25,6 +25,6 @@ std::string ChooseEngine(const HloModule& module, const CompileOptions& options)
 // other devices. Cost: one pass over the module.
 bool IsQuick(const HloModule& module, int64_t nanoseconds);
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_ENGINE_CHOICE_H_

@@ -2,14 +2,14 @@
 #include "kashi/engine/engine.h"
 #include "kashi/evaluator/evaluation_run.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 class EvaluatorProgram : public EngineProgram {
  public:
   explicit EvaluatorProgram(const HloModule& module) : module_(module) {}
   const HloModule& module() const override { return module_; }
-  absl::StatusOr<Value> Execute(std::vector<Value> arguments, EvaluationRun& run) const override {
+  absl::StatusOr<Value> Execute(std::vector<Value> arguments, evaluator::EvaluationRun& run) const override {
     return run.Call(*module_.entry_computation(), std::move(arguments));
   }
 
@@ -31,4 +31,4 @@ class EvaluatorEngine : public Engine {
 
 std::unique_ptr<Engine> MakeEvaluatorEngine() { return std::make_unique<EvaluatorEngine>(); }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kashi/engine/device_queue.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 TEST(EventTest, ReadyAndFailed) {
@@ -132,4 +132,4 @@ TEST(DeviceQueueTest, OneAtATime) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::engine

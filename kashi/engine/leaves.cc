@@ -6,7 +6,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 void AppendLeaves(const Shape& shape, std::vector<Shape>* leaves) {
@@ -31,14 +31,14 @@ std::vector<Value> ArgumentsOfLeaves(const HloComputation& entry, std::vector<Va
   std::vector<Value> arguments;
   Value* next = leaves.data();
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
-    arguments.push_back(ValueOfLeaves(parameter->shape(), &next));
+    arguments.push_back(values::ValueOfLeaves(parameter->shape(), &next));
   }
   return arguments;
 }
 
 std::vector<Value> LeavesOf(Value value) {
   std::vector<Value> leaves;
-  TakeLeaves(std::move(value), &leaves);
+  values::TakeLeaves(std::move(value), &leaves);
   return leaves;
 }
 
@@ -55,4 +55,4 @@ std::vector<bool> DonatedLeaves(const HloModule& module) {
   return donated;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 // The leaves of all parameters, and of the root.
 std::vector<Shape> ArgumentLeaves(const HloComputation& entry);
@@ -23,6 +23,6 @@ std::vector<Value> LeavesOf(Value value);
 // For each leaf of the parameters, whether input_output_alias or buffer_donor of the module names it.
 std::vector<bool> DonatedLeaves(const HloModule& module);
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_LEAVES_H_

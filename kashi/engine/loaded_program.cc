@@ -20,13 +20,13 @@
 
 namespace kashi {
 
-using internal::BufferElements;
-using internal::BufferState;
-using internal::ProgramDoor;
-using internal::ProgramLaunch;
-using internal::RunHooks;
-using internal::RunPool;
-namespace internal {
+using engine::BufferElements;
+using engine::BufferState;
+using engine::ProgramDoor;
+using engine::ProgramLaunch;
+using engine::RunPool;
+using evaluator::RunHooks;
+namespace engine {
 
 // One execution: the data that it reads and writes on each device. It keeps all that it needs, so that the caller's
 // handles may be destroyed.
@@ -44,8 +44,8 @@ struct ProgramLaunch {
   // The options of a run that is not one of `runs`.
   struct Setup {
     EvaluationOptions options;
-    RunHooks hooks;
-    RunLimits limits;
+    evaluator::RunHooks hooks;
+    values::RunLimits limits;
   };
 
   bool HasAllArguments() const;
@@ -104,16 +104,18 @@ ProgramLaunch::Setup ProgramLaunch::MakeSetup() const {
   setup.options.cancelled = options.cancelled;
   setup.options.custom_call_handler = options.custom_call_handler;
   ProgramDoor::Complete(*program, &setup.options, &setup.hooks);
-  setup.limits = LimitsOf(setup.options);
+  setup.limits = evaluator::LimitsOf(setup.options);
   setup.limits.memory = memory;
   return setup;
 }
 
 absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments) {
-  const auto call = [&](EvaluationRun& run) { return ProgramDoor::Call(*program, run, std::move(arguments)); };
+  const auto call = [&](evaluator::EvaluationRun& run) {
+    return ProgramDoor::Call(*program, run, std::move(arguments));
+  };
   if (!options.custom_call_handler) return runs->With(options.cancelled, call);
   const Setup setup = MakeSetup();
-  EvaluationRun run(setup.options, setup.hooks, setup.limits);
+  evaluator::EvaluationRun run(setup.options, setup.hooks, setup.limits);
   return call(run);
 }
 
@@ -170,7 +172,7 @@ void ProgramLaunch::Arrive() {
   has_run = true;
 }
 
-}  // namespace internal
+}  // namespace engine
 namespace {
 
 // A run for which the caller may wait: some times the time to wake a thread.
@@ -196,13 +198,13 @@ LoadedProgram::LoadedProgram(Client& client, std::shared_ptr<const Program> prog
     : client_(client),
       program_(std::move(program)),
       devices_(std::move(devices)),
-      argument_shapes_(internal::ArgumentLeaves(*program_->module().entry_computation())),
-      result_shapes_(internal::ResultLeaves(*program_->module().entry_computation())),
-      is_donated_(internal::DonatedLeaves(program_->module())) {
+      argument_shapes_(engine::ArgumentLeaves(*program_->module().entry_computation())),
+      result_shapes_(engine::ResultLeaves(*program_->module().entry_computation())),
+      is_donated_(engine::DonatedLeaves(program_->module())) {
   for (std::vector<Shape>* shapes : {&argument_shapes_, &result_shapes_}) {
     for (Shape& shape : *shapes) LayoutUtil::SetToDefaultLayout(&shape);
   }
-  is_short_ = devices_.size() == 1 && internal::IsQuick(program_->module(), kShortNs);
+  is_short_ = devices_.size() == 1 && engine::IsQuick(program_->module(), kShortNs);
   EvaluationOptions options;
   RunHooks hooks;
   ProgramDoor::Complete(*program_, &options, &hooks);
@@ -301,7 +303,7 @@ void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
     for (const LocalDevice* device : devices_) device->queue().Push([launch] { launch->Arrive(); });
     return;
   }
-  internal::DeviceQueue& queue = devices_[0]->queue();
+  engine::DeviceQueue& queue = devices_[0]->queue();
   const bool may_wait_for_it = is_short_ && launch->HasAllArguments();
   if (may_wait_for_it && queue.TryRun([&] { launch->Run(); })) return;
   queue.Push([launch] { launch->Run(); });

@@ -18,10 +18,10 @@
 
 namespace kashi {
 
-namespace internal {
+namespace engine {
 struct ProgramLaunch;
 class RunPool;
-}  // namespace internal
+}  // namespace engine
 
 struct ExecuteOptions {
   // Arguments that stay the caller's although the module donates them. INVALID_ARGUMENT for one that does not exist.
@@ -73,8 +73,8 @@ class LoadedProgram {
                               const std::vector<bool>& is_donated) const;
   absl::StatusOr<std::vector<bool>> DonatedNow(const ExecuteOptions& options) const;
   absl::Status TakeArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
-                             const std::vector<bool>& is_donated, internal::ProgramLaunch* launch) const;
-  void Start(std::shared_ptr<internal::ProgramLaunch> launch) const;
+                             const std::vector<bool>& is_donated, engine::ProgramLaunch* launch) const;
+  void Start(std::shared_ptr<engine::ProgramLaunch> launch) const;
 
   Client& client_;
   const std::shared_ptr<const Program> program_;
@@ -82,7 +82,7 @@ class LoadedProgram {
   std::vector<Shape> argument_shapes_, result_shapes_;
   std::vector<bool> is_donated_;
   bool is_short_ = false;
-  std::shared_ptr<internal::RunPool> runs_;
+  std::shared_ptr<engine::RunPool> runs_;
 };
 
 }  // namespace kashi

@@ -15,9 +15,9 @@ namespace kashi {
 class Client;
 class LocalDevice;
 
-namespace internal {
+namespace engine {
 class DeviceQueue;
-}  // namespace internal
+}  // namespace engine
 
 // Owned by its device.
 class MemorySpace {
@@ -55,12 +55,12 @@ class LocalDevice {
   friend class Client;
   friend class LoadedProgram;
   LocalDevice(Client& client, int64_t id);
-  internal::DeviceQueue& queue() const { return *queue_; }
+  engine::DeviceQueue& queue() const { return *queue_; }
 
   Client& client_;
   const int64_t id_;
   std::vector<std::unique_ptr<MemorySpace>> memory_spaces_;
-  std::unique_ptr<internal::DeviceQueue> queue_;
+  std::unique_ptr<engine::DeviceQueue> queue_;
 };
 
 }  // namespace kashi

@@ -15,16 +15,16 @@
 
 namespace kashi {
 
-using internal::BorrowLeaves;
-using internal::CompiledObject;
-using internal::Engine;
-using internal::EngineProgram;
-using internal::EvaluationRun;
-using internal::ProgramDoor;
-using internal::RunHooks;
-using internal::RunOnLiterals;
-using internal::RunPool;
-using internal::VisitLeaves;
+using engine::CompiledObject;
+using engine::Engine;
+using engine::EngineProgram;
+using engine::ProgramDoor;
+using engine::RunPool;
+using evaluator::EvaluationRun;
+using evaluator::RunHooks;
+using evaluator::RunOnLiterals;
+using values::BorrowLeaves;
+using values::VisitLeaves;
 namespace {
 
 // The arrays of a shape, or -1: there are tokens or dynamic sizes in it.
@@ -94,7 +94,7 @@ absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, co
                                                      absl::Span<const CompiledObject> known) {
   const auto compile_by = [&](const std::string& name) -> absl::StatusOr<Parts> {
     Parts parts;
-    KASHI_ASSIGN_OR_RETURN(parts.engine, internal::EngineOfName(name));
+    KASHI_ASSIGN_OR_RETURN(parts.engine, engine::EngineOfName(name));
     parts.target = options.target;
     parts.numbers = options.numbers;
     if (options.keep_code) parts.text = module.ToString();
@@ -102,7 +102,7 @@ absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, co
     return parts;
   };
   if (options.engine != "auto") return compile_by(options.engine);
-  absl::StatusOr<Parts> parts = compile_by(internal::ChooseEngine(module, options));
+  absl::StatusOr<Parts> parts = compile_by(engine::ChooseEngine(module, options));
   // The evaluator replaces an engine that was chosen only for its speed.
   return absl::IsUnimplemented(parts.status()) ? compile_by("evaluator") : std::move(parts);
 }
@@ -129,12 +129,12 @@ absl::StatusOr<std::string> Program::Serialize() const {
     return absl::FailedPreconditionError("the program was compiled without CompileOptions::keep_code");
   }
   const absl::Span<const CompiledObject> objects = program_->objects();
-  return internal::WriteProgram({std::string(engine()), target_, numbers_, text_, {objects.begin(), objects.end()}});
+  return engine::WriteProgram({std::string(engine()), target_, numbers_, text_, {objects.begin(), objects.end()}});
 }
 
 absl::StatusOr<std::unique_ptr<Program>> Program::Deserialize(absl::string_view bytes, const CompileOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(const internal::SerializedProgram read, internal::ReadProgram(bytes));
-  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> module, internal::ReadModule(read));
+  KASHI_ASSIGN_OR_RETURN(const engine::SerializedProgram read, engine::ReadProgram(bytes));
+  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> module, engine::ReadModule(read));
   CompileOptions of_program = options;
   of_program.engine = read.engine;
   of_program.target = read.target;
@@ -190,7 +190,7 @@ absl::Status Program::ExecuteOnMemory(absl::Span<const void* const> arguments, a
   }
   return runs_->With(cancelled, [&](EvaluationRun& run) -> absl::Status {
     // The caller's memory is not between guard pages, that of values is.
-    const bool is_direct = program_->runs_on_memory() && !internal::HasGuardPages();
+    const bool is_direct = program_->runs_on_memory() && !base::HasGuardPages();
     if (is_direct) return program_->RunOnMemory(arguments, results, run);
     std::vector<Value> values;
     const void* const* argument = arguments.data();
@@ -212,51 +212,55 @@ absl::StatusOr<std::vector<Literal>> Program::ExecuteOnDevices(std::vector<std::
   return ProgramDoor::ExecuteOnDevices(*this, std::move(arguments_of_devices), options, {}, counts);
 }
 
-namespace internal {
+namespace engine {
 
-const BufferAssignment* ProgramDoor::BuffersOf(const Program& program) { return program.program_->buffers(); }
+const buffers::BufferAssignment* ProgramDoor::BuffersOf(const Program& program) { return program.program_->buffers(); }
 
-void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks) {
+void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, evaluator::RunHooks* hooks) {
   options->excess_precision = program.numbers_.excess_precision;
   hooks->compiled = program.program_->steps();
 }
 
-std::unique_ptr<EvaluationRun> ProgramDoor::NewRun(const Program& program, EvaluationOptions options, RunHooks hooks) {
+std::unique_ptr<evaluator::EvaluationRun> ProgramDoor::NewRun(const Program& program, EvaluationOptions options,
+                                                              evaluator::RunHooks hooks) {
   Complete(program, &options, &hooks);
-  return std::make_unique<EvaluationRun>(std::move(options), hooks);
+  return std::make_unique<evaluator::EvaluationRun>(std::move(options), hooks);
 }
 
-absl::StatusOr<Value> ProgramDoor::Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments) {
+absl::StatusOr<Value> ProgramDoor::Call(const Program& program, evaluator::EvaluationRun& run,
+                                        std::vector<Value> arguments) {
   KASHI_ASSIGN_OR_RETURN(Value result, program.program_->Execute(std::move(arguments), run));
   return Value::KeepingAlive(std::move(result), program.program_);
 }
 
-absl::StatusOr<Literal> ProgramDoor::CallOnLiterals(const Program& program, EvaluationRun& run,
+absl::StatusOr<Literal> ProgramDoor::CallOnLiterals(const Program& program, evaluator::EvaluationRun& run,
                                                     absl::Span<const Literal* const> arguments) {
-  const auto execute = [&program](std::vector<Value> values, EvaluationRun& in) {
+  const auto execute = [&program](std::vector<Value> values, evaluator::EvaluationRun& in) {
     return program.program_->Execute(std::move(values), in);
   };
-  return RunOnLiterals(*program.module().entry_computation(), arguments, run, execute);
+  return evaluator::RunOnLiterals(*program.module().entry_computation(), arguments, run, execute);
 }
 
 absl::StatusOr<std::vector<Literal>> ProgramDoor::ExecuteOnDevices(
     const Program& program, std::vector<std::vector<Literal>> arguments_of_devices, EvaluationOptions options,
-    RunHooks hooks, std::optional<DeviceCounts> counts) {
+    evaluator::RunHooks hooks, std::optional<DeviceCounts> counts) {
   Complete(program, &options, &hooks);
-  const auto execute = [&program](std::vector<Value> arguments, EvaluationRun& run) {
+  const auto execute = [&program](std::vector<Value> arguments, evaluator::EvaluationRun& run) {
     return program.program_->Execute(std::move(arguments), run);
   };
-  return RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, counts, execute);
+  return evaluator::RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, counts,
+                                          execute);
 }
 
 absl::StatusOr<std::vector<Value>> ProgramDoor::ExecuteValuesOnDevices(
     const Program& program, std::vector<std::vector<Value>> arguments_of_devices, const EvaluationOptions& options,
-    const RunHooks& hooks, const RunLimits& limits, DeviceCounts counts) {
-  const auto call = [&program](std::vector<Value> arguments, EvaluationRun& run) {
+    const evaluator::RunHooks& hooks, const values::RunLimits& limits, DeviceCounts counts) {
+  const auto call = [&program](std::vector<Value> arguments, evaluator::EvaluationRun& run) {
     return Call(program, run, std::move(arguments));
   };
-  return RunValuesOnDevices(program.module(), std::move(arguments_of_devices), options, hooks, limits, counts, call);
+  return evaluator::RunValuesOnDevices(program.module(), std::move(arguments_of_devices), options, hooks, limits,
+                                       counts, call);
 }
 
-}  // namespace internal
+}  // namespace engine
 }  // namespace kashi

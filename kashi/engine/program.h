@@ -37,13 +37,13 @@
 
 namespace kashi {
 
-namespace internal {
+namespace engine {
 struct CompiledObject;
 class Engine;
 class EngineProgram;
 class ProgramDoor;
 class RunPool;
-}  // namespace internal
+}  // namespace engine
 
 class Program {
  public:
@@ -109,19 +109,19 @@ class Program {
                                                         std::optional<DeviceCounts> counts = std::nullopt) const;
 
  private:
-  friend class internal::ProgramDoor;
+  friend class engine::ProgramDoor;
   struct Parts;
   explicit Program(Parts parts);
   static absl::StatusOr<Parts> CompileParts(const HloModule& module, const CompileOptions& options,
-                                            absl::Span<const internal::CompiledObject> known);
+                                            absl::Span<const engine::CompiledObject> known);
 
-  const internal::Engine& engine_;
+  const engine::Engine& engine_;
   const std::string target_;  // CompileOptions::target
   const NumberOptions numbers_;
   const std::string text_;  // of the module before it was compiled; only with CompileOptions::keep_code
   // With the module, if it is not the program's own. Results that are constants of it refer to it.
-  std::shared_ptr<const internal::EngineProgram> program_;
-  std::unique_ptr<internal::RunPool> runs_;
+  std::shared_ptr<const engine::EngineProgram> program_;
+  std::unique_ptr<engine::RunPool> runs_;
   int64_t argument_arrays_, result_arrays_;  // -1: with tokens or dynamic sizes
 };
 

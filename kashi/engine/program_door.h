@@ -15,42 +15,44 @@
 #include "kashi/literal/literal.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
-
+namespace kashi::buffers {
 struct BufferAssignment;
+}  // namespace kashi::buffers
+
+namespace kashi::engine {
 
 class ProgramDoor {
  public:
   // A run of the program, for any number of calls of its entry by one thread. The program must outlive it.
   // Sets RunHooks::compiled.
-  static std::unique_ptr<EvaluationRun> NewRun(const Program& program, EvaluationOptions options, RunHooks hooks);
+  static std::unique_ptr<evaluator::EvaluationRun> NewRun(const Program& program, EvaluationOptions options,
+                                                          evaluator::RunHooks hooks);
 
   // EngineProgram::Execute. The result may outlive the program: it may be a constant of the module, which it then keeps
   // alive.
-  static absl::StatusOr<Value> Call(const Program& program, EvaluationRun& run, std::vector<Value> arguments);
+  static absl::StatusOr<Value> Call(const Program& program, evaluator::EvaluationRun& run,
+                                    std::vector<Value> arguments);
   // Program::Execute within this run.
-  static absl::StatusOr<Literal> CallOnLiterals(const Program& program, EvaluationRun& run,
+  static absl::StatusOr<Literal> CallOnLiterals(const Program& program, evaluator::EvaluationRun& run,
                                                 absl::Span<const Literal* const> arguments);
 
   // EngineProgram::buffers.
-  static const BufferAssignment* BuffersOf(const Program& program);
+  static const buffers::BufferAssignment* BuffersOf(const Program& program);
 
   // The options and hooks of each run of the program.
-  static void Complete(const Program& program, EvaluationOptions* options, RunHooks* hooks);
+  static void Complete(const Program& program, EvaluationOptions* options, evaluator::RunHooks* hooks);
 
   // Program::ExecuteOnDevices with hooks (RunOnDevicesWithHooks).
   static absl::StatusOr<std::vector<Literal>> ExecuteOnDevices(const Program& program,
                                                                std::vector<std::vector<Literal>> arguments_of_devices,
-                                                               EvaluationOptions options, RunHooks hooks,
+                                                               EvaluationOptions options, evaluator::RunHooks hooks,
                                                                std::optional<DeviceCounts> counts = std::nullopt);
   // ExecuteOnDevices on values, by threads of this process (RunValuesOnDevices).
-  static absl::StatusOr<std::vector<Value>> ExecuteValuesOnDevices(const Program& program,
-                                                                   std::vector<std::vector<Value>> arguments_of_devices,
-                                                                   const EvaluationOptions& options,
-                                                                   const RunHooks& hooks, const RunLimits& limits,
-                                                                   DeviceCounts counts);
+  static absl::StatusOr<std::vector<Value>> ExecuteValuesOnDevices(
+      const Program& program, std::vector<std::vector<Value>> arguments_of_devices, const EvaluationOptions& options,
+      const evaluator::RunHooks& hooks, const values::RunLimits& limits, DeviceCounts counts);
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_PROGRAM_DOOR_H_

@@ -11,7 +11,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(EngineChoiceTest, NobodyWaitsForTheCompilerOfAHugeProgram) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -4,7 +4,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 bool DrawsNumbers(const HloModule& module) {
@@ -17,12 +17,12 @@ bool DrawsNumbers(const HloModule& module) {
 
 }  // namespace
 
-RunPool::RunPool(const HloModule& module, EvaluationOptions options, RunHooks hooks,
+RunPool::RunPool(const HloModule& module, EvaluationOptions options, evaluator::RunHooks hooks,
                  std::shared_ptr<MemoryBudget> memory)
     : keeps_runs_(!DrawsNumbers(module)), options_(std::move(options)), hooks_(hooks), memory_(std::move(memory)) {}
 
-void RunPool::Keep(std::unique_ptr<EvaluationRun> run) {
-  std::unique_ptr<EvaluationRun> oldest;  // freed without the lock
+void RunPool::Keep(std::unique_ptr<evaluator::EvaluationRun> run) {
+  std::unique_ptr<evaluator::EvaluationRun> oldest;  // freed without the lock
   const absl::MutexLock lock(&mutex_);
   if (free_.size() == kMostKept) {
     oldest = std::move(free_.front());
@@ -31,21 +31,21 @@ void RunPool::Keep(std::unique_ptr<EvaluationRun> run) {
   free_.push_back(std::move(run));
 }
 
-std::unique_ptr<EvaluationRun> RunPool::Take(const std::atomic<bool>* cancelled) {
+std::unique_ptr<evaluator::EvaluationRun> RunPool::Take(const std::atomic<bool>* cancelled) {
   {
     const absl::MutexLock lock(&mutex_);
     for (auto run = free_.rbegin(); run != free_.rend(); ++run) {
       if ((*run)->options().cancelled != cancelled) continue;
-      std::unique_ptr<EvaluationRun> taken = std::move(*run);
+      std::unique_ptr<evaluator::EvaluationRun> taken = std::move(*run);
       free_.erase(std::next(run).base());
       return taken;
     }
   }
   EvaluationOptions options = options_;
   options.cancelled = cancelled;
-  RunLimits limits = LimitsOf(options);
+  values::RunLimits limits = evaluator::LimitsOf(options);
   if (memory_ != nullptr) limits.memory = memory_;
-  return std::make_unique<EvaluationRun>(std::move(options), hooks_, std::move(limits));
+  return std::make_unique<evaluator::EvaluationRun>(std::move(options), hooks_, std::move(limits));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -15,20 +15,20 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 // Thread-safe. A run whose program draws random numbers is used once, so that each call begins with the seed. A run
 // that failed is not used again.
 class RunPool {
  public:
   // memory: for all runs together; null: each run has its own.
-  RunPool(const HloModule& module, EvaluationOptions options, RunHooks hooks,
+  RunPool(const HloModule& module, EvaluationOptions options, evaluator::RunHooks hooks,
           std::shared_ptr<MemoryBudget> memory = nullptr);
 
   // Calls `use` with a run that no other thread uses. The run ends when the flag is set (null: never).
   template <typename Use>
   auto With(const std::atomic<bool>* cancelled, const Use& use) {
-    std::unique_ptr<EvaluationRun> run = Take(cancelled);
+    std::unique_ptr<evaluator::EvaluationRun> run = Take(cancelled);
     auto result = use(*run);
     if (keeps_runs_ && result.ok()) Keep(std::move(run));
     return result;
@@ -38,17 +38,17 @@ class RunPool {
   // A flag other than those of the last calls gets a new run, and the oldest run is freed.
   static constexpr size_t kMostKept = 16;
 
-  void Keep(std::unique_ptr<EvaluationRun> run);
-  std::unique_ptr<EvaluationRun> Take(const std::atomic<bool>* cancelled);
+  void Keep(std::unique_ptr<evaluator::EvaluationRun> run);
+  std::unique_ptr<evaluator::EvaluationRun> Take(const std::atomic<bool>* cancelled);
 
   const bool keeps_runs_;
   const EvaluationOptions options_;
-  const RunHooks hooks_;
+  const evaluator::RunHooks hooks_;
   const std::shared_ptr<MemoryBudget> memory_;
   absl::Mutex mutex_;
-  std::vector<std::unique_ptr<EvaluationRun>> free_;
+  std::vector<std::unique_ptr<evaluator::EvaluationRun>> free_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_RUN_POOL_H_

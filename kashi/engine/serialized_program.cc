@@ -10,7 +10,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 constexpr absl::string_view kMagic = "kashi program\n";
@@ -26,13 +26,13 @@ class Writer {
     Add(static_cast<uint64_t>(text.size()));
     AddPlain(text);
   }
-  void Add(const Fingerprint& key) {
+  void Add(const base::Fingerprint& key) {
     Add(key.low);
     Add(key.high);
   }
   void AddPlain(absl::string_view text) { bytes_.append(text.data(), text.size()); }
   std::string Finish() && {
-    Add(FingerprintOf(bytes_));
+    Add(base::FingerprintOf(bytes_));
     return std::move(bytes_);
   }
 
@@ -64,7 +64,7 @@ class Reader {
     return number;
   }
   std::string ReadText() { return std::string(ReadPlain(ReadNumber())); }
-  Fingerprint ReadKey() {
+  base::Fingerprint ReadKey() {
     const uint64_t low = ReadNumber();
     return {low, ReadNumber()};
   }
@@ -103,7 +103,8 @@ absl::StatusOr<SerializedProgram> ReadProgram(absl::string_view bytes) {
   const size_t end = bytes.find('\n', kMagic.size());
   if (end == absl::string_view::npos || bytes.size() < end + 1 + kChecksumBytes) return NotAProgram("they end early");
   const absl::string_view checked = bytes.substr(0, bytes.size() - kChecksumBytes);
-  if (Reader(bytes.substr(checked.size())).ReadKey() != FingerprintOf(checked)) return NotAProgram("wrong checksum");
+  if (Reader(bytes.substr(checked.size())).ReadKey() != base::FingerprintOf(checked))
+    return NotAProgram("wrong checksum");
   const absl::string_view version = bytes.substr(kMagic.size(), end - kMagic.size());
   if (version != KASHI_VERSION) {
     return absl::FailedPreconditionError(
@@ -118,7 +119,7 @@ absl::StatusOr<SerializedProgram> ReadProgram(absl::string_view bytes) {
   program.numbers.excess_precision = (flags & kExcessPrecision) != 0;
   program.module = reader.ReadText();
   for (uint64_t left = reader.ReadNumber(); left > 0 && !reader.is_cut(); --left) {
-    const Fingerprint key = reader.ReadKey();
+    const base::Fingerprint key = reader.ReadKey();
     program.objects.push_back({key, reader.ReadText()});
   }
   if (!reader.is_whole()) return NotAProgram("a length is wrong");
@@ -132,4 +133,4 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadModule(const SerializedProgram& p
   return module;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine

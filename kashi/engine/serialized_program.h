@@ -19,7 +19,7 @@
 #include "kashi/engine/engine.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 
 struct SerializedProgram {
   std::string engine;
@@ -35,6 +35,6 @@ absl::StatusOr<SerializedProgram> ReadProgram(absl::string_view bytes);
 // The module, verified.
 absl::StatusOr<std::unique_ptr<HloModule>> ReadModule(const SerializedProgram& program);
 
-}  // namespace kashi::internal
+}  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_SERIALIZED_PROGRAM_H_

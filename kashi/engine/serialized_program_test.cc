@@ -9,7 +9,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::engine {
 namespace {
 
 using testing::HasSubstr;
@@ -81,7 +81,7 @@ TEST(SerializedProgramTest, RefusesBytesThatWereCutOrChanged) {
 TEST(SerializedProgramTest, RefusesWrongContents) {
   const std::string bytes = Serialized();
   const auto with_checksum = [](std::string body) {
-    const Fingerprint key = FingerprintOf(body);
+    const base::Fingerprint key = base::FingerprintOf(body);
     for (const uint64_t word : {key.low, key.high}) {
       for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(word >> (8 * i)));
     }
@@ -108,4 +108,4 @@ TEST(SerializedProgramTest, RefusesWrongContents) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::engine

@@ -15,7 +15,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::ElementsAre;
@@ -234,4 +234,4 @@ TEST(AsynchronousCollectivesTest, WithoutAScheduleOperationsBeginEarlyAndEndLate
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

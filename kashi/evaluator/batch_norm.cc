@@ -20,7 +20,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/parallel_for.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // An array seen as [outer][features][inner].
@@ -255,4 +255,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kBatchNormGrad>(Operation& op) {
   return EvaluateBatchNorm(op, Differentiate<float>, Differentiate<double>);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

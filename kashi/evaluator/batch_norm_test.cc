@@ -11,7 +11,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // x: the shape of the array; c: the shape of the vectors with one number for each feature.
@@ -152,4 +152,4 @@ TEST(BatchNormTest, Formulas) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -13,12 +13,12 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/kernels/physical_order.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // An array's memory: its elements in physical order, each of whole bytes or of some bits of one.
 struct Memory {
-  PhysicalOrder order;
+  kernels::PhysicalOrder order;
   int element_bytes;  // in a value
 
   int64_t byte_size() const { return order.map().byte_size(); }
@@ -29,7 +29,7 @@ struct Memory {
 
 absl::StatusOr<Memory> MemoryOf(const Shape& shape) {
   if (!shape.IsArray()) return InvalidArgument("%s is not an array", ShapeUtil::HumanString(shape));
-  KASHI_ASSIGN_OR_RETURN(PhysicalOrder order, PhysicalOrder::Make(shape));
+  KASHI_ASSIGN_OR_RETURN(kernels::PhysicalOrder order, kernels::PhysicalOrder::Make(shape));
   Memory memory{std::move(order), primitive_util::ByteWidth(shape.element_type())};
   const int64_t bits = memory.order.map().element_size_in_bits();
   if (memory.is_packed() && (memory.element_bytes != 1 || bits > 8)) {
@@ -85,7 +85,8 @@ absl::StatusOr<Value> ReadMemory(EvaluationRun& run, const Memory& memory, const
 bool KeepsPlaces(const Memory& a, const Memory& b) {
   return a.element_bytes == b.element_bytes &&
          a.order.map().element_size_in_bits() == b.order.map().element_size_in_bits() &&
-         a.order.map().prefix_bytes() == b.order.map().prefix_bytes() && PhysicalOrder::AreEqual(a.order, b.order);
+         a.order.map().prefix_bytes() == b.order.map().prefix_bytes() &&
+         kernels::PhysicalOrder::AreEqual(a.order, b.order);
 }
 
 // The bitcast of one array.
@@ -219,4 +220,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kBitcastConvert>(Operation& op) {
   return BitcastConvert(op.run, std::move(in), op.result());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

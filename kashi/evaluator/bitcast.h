@@ -11,7 +11,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Concatenates the memory of `parts`, each with the layout of its shape (tiles, packing, prefix; the default layout if
 // it has none), and reads it as an array of shape `to` with its layout. Padding is zeros; so are bytes of `to` after
@@ -21,6 +21,6 @@ namespace kashi::internal {
 absl::StatusOr<Value> ReinterpretPhysicalBytes(EvaluationRun& run,
                                                absl::Span<const std::pair<Value, const Shape*>> parts, const Shape& to);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_BITCAST_H_

@@ -5,7 +5,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 bool HasLayoutOf(const Shape& parameter, const Shape& argument) {
@@ -36,4 +36,4 @@ absl::Status CheckArguments(const HloComputation& computation, absl::Span<const 
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

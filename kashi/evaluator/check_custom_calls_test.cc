@@ -12,7 +12,7 @@
 #include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::AllOf;
@@ -138,4 +138,4 @@ TEST(CheckCustomCallsTest, OtherShapesAreAnError) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -19,7 +19,7 @@
 #include "kashi/kernels/matrix_kernels.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 template <typename T>
@@ -40,17 +40,17 @@ T DiagonalElement(const T& pivot, Real root) {
 
 // False if a pivot is negative or NaN.
 template <typename T>
-bool FactorBlock(Matrix<T> a) {
+bool FactorBlock(kernels::Matrix<T> a) {
   for (int64_t j = 0; j < a.rows; ++j) {
     const T* const row_j = a.row(j);
     T pivot = row_j[j];
-    for (int64_t k = 0; k < j; ++k) SubtractProduct(pivot, row_j[k], Conjugate(row_j[k]));
+    for (int64_t k = 0; k < j; ++k) kernels::SubtractProduct(pivot, row_j[k], kernels::Conjugate(row_j[k]));
     if (!(RealPart(pivot) >= 0)) return false;
     const auto root = std::sqrt(RealPart(pivot));
     a.at(j, j) = DiagonalElement(pivot, root);
     for (int64_t i = j + 1; i < a.rows; ++i) {
       T sum = a.at(i, j);
-      for (int64_t k = 0; k < j; ++k) SubtractProduct(sum, a.at(i, k), Conjugate(row_j[k]));
+      for (int64_t k = 0; k < j; ++k) kernels::SubtractProduct(sum, a.at(i, k), kernels::Conjugate(row_j[k]));
       a.at(i, j) = sum / root;
     }
   }
@@ -60,49 +60,50 @@ bool FactorBlock(Matrix<T> a) {
 // a22 -= a21 a21^H, where `b` is -a21^H: rows in stripes, and of each stripe only the part left of the diagonal, and
 // a bit more.
 template <typename T>
-absl::Status UpdateLower(Matrix<const T> a21, Matrix<const T> b, Matrix<T> a22, StopFunction check_stopped) {
-  constexpr int64_t kStripe = 4 * kMatrixBlock;
+absl::Status UpdateLower(kernels::Matrix<const T> a21, kernels::Matrix<const T> b, kernels::Matrix<T> a22,
+                         StopFunction check_stopped) {
+  constexpr int64_t kStripe = 4 * kernels::kMatrixBlock;
   for (int64_t row = 0; row < a22.rows; row += kStripe) {
     const int64_t height = std::min(kStripe, a22.rows - row);
-    KASHI_RETURN_IF_ERROR(MatrixProduct<T>({1, height, a21.columns, row + height}, {a21.row(row), 0, a21.stride, 1},
-                                           {b.data, 0, b.stride, 1}, {a22.row(row), 0, a22.stride},
-                                           MatrixProductMode::kAdd, check_stopped));
+    KASHI_RETURN_IF_ERROR(kernels::MatrixProduct<T>(
+        {1, height, a21.columns, row + height}, {a21.row(row), 0, a21.stride, 1}, {b.data, 0, b.stride, 1},
+        {a22.row(row), 0, a22.stride}, kernels::MatrixProductMode::kAdd, check_stopped));
   }
   return absl::OkStatus();
 }
 
 // Row i of L21 solves L11^* x = (row i of A21)^T, so we work on the transpose.
 template <typename T>
-absl::Status EliminateBlock(Matrix<const T> l11, Matrix<T> a21, Matrix<T> a22, std::vector<T>& workspace,
-                            StopFunction check_stopped) {
+absl::Status EliminateBlock(kernels::Matrix<const T> l11, kernels::Matrix<T> a21, kernels::Matrix<T> a22,
+                            std::vector<T>& workspace, StopFunction check_stopped) {
   const int64_t n = l11.rows, rest = a21.rows;
   workspace.resize(n * n + n * rest);
-  const Matrix<T> conjugate{workspace.data(), n, n, n};
+  const kernels::Matrix<T> conjugate{workspace.data(), n, n, n};
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < i; ++j) conjugate.at(i, j) = Conjugate(l11.at(i, j));
+    for (int64_t j = 0; j < i; ++j) conjugate.at(i, j) = kernels::Conjugate(l11.at(i, j));
     conjugate.at(i, i) = RealPart(l11.at(i, i));
   }
-  const Matrix<T> transpose{workspace.data() + n * n, n, rest, rest};
+  const kernels::Matrix<T> transpose{workspace.data() + n * n, n, rest, rest};
   for (int64_t i = 0; i < rest; ++i) {
     for (int64_t j = 0; j < n; ++j) transpose.at(j, i) = a21.at(i, j);
   }
-  SolveLowerBlock<T>({conjugate.data, n, n, n}, /*unit_diagonal=*/false, transpose);
+  kernels::SolveLowerBlock<T>({conjugate.data, n, n, n}, /*unit_diagonal=*/false, transpose);
   for (int64_t i = 0; i < rest; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       a21.at(i, j) = transpose.at(j, i);
-      transpose.at(j, i) = -Conjugate(transpose.at(j, i));
+      transpose.at(j, i) = -kernels::Conjugate(transpose.at(j, i));
     }
   }
   return UpdateLower<T>({a21.data, rest, n, a21.stride}, {transpose.data, n, rest, rest}, a22, check_stopped);
 }
 
 template <typename T>
-absl::StatusOr<bool> FactorLower(Matrix<T> a, StopFunction check_stopped) {
+absl::StatusOr<bool> FactorLower(kernels::Matrix<T> a, StopFunction check_stopped) {
   std::vector<T> workspace;
-  for (int64_t at = 0; at < a.rows; at += kMatrixBlock) {
+  for (int64_t at = 0; at < a.rows; at += kernels::kMatrixBlock) {
     KASHI_RETURN_IF_ERROR(check_stopped());
-    const int64_t n = std::min(kMatrixBlock, a.rows - at), next = at + n, rest = a.rows - next;
-    const Matrix<T> diagonal = a.Block(at, at, n, n);
+    const int64_t n = std::min(kernels::kMatrixBlock, a.rows - at), next = at + n, rest = a.rows - next;
+    const kernels::Matrix<T> diagonal = a.Block(at, at, n, n);
     if (!FactorBlock(diagonal)) return false;
     KASHI_RETURN_IF_ERROR(EliminateBlock<T>({diagonal.data, n, n, a.stride}, a.Block(next, at, rest, n),
                                             a.Block(next, next, rest, rest), workspace, check_stopped));
@@ -111,11 +112,11 @@ absl::StatusOr<bool> FactorLower(Matrix<T> a, StopFunction check_stopped) {
 }
 
 template <typename T>
-void TransposeConjugate(Matrix<T> a) {
+void TransposeConjugate(kernels::Matrix<T> a) {
   for (int64_t i = 0; i < a.rows; ++i) {
     for (int64_t j = 0; j < i; ++j) {
-      const T below = Conjugate(a.at(i, j));
-      a.at(i, j) = Conjugate(a.at(j, i));
+      const T below = kernels::Conjugate(a.at(i, j));
+      a.at(i, j) = kernels::Conjugate(a.at(j, i));
       a.at(j, i) = below;
     }
   }
@@ -124,7 +125,7 @@ void TransposeConjugate(Matrix<T> a) {
 // U = L^H where L L^H = A too, and A's lower triangle is its upper one, transposed and conjugated. The diagonal is not
 // conjugated: it is real.
 template <typename T>
-absl::Status Factor(Matrix<T> a, bool lower, StopFunction check_stopped) {
+absl::Status Factor(kernels::Matrix<T> a, bool lower, StopFunction check_stopped) {
   if (!lower) TransposeConjugate(a);
   KASHI_ASSIGN_OR_RETURN(const bool has_factor, FactorLower(a, check_stopped));
   if (!has_factor) {
@@ -144,7 +145,7 @@ absl::Status FactorAll(EvaluationRun& run, Value& matrices, bool lower) {
   if (matrices.element_count() == 0) return absl::OkStatus();
   T* const data = matrices.mutable_data<T>().data();
   const auto check_stopped = [&] { return run.CheckStopped(); };
-  return ForEachMatrix(matrices.element_count() / size, static_cast<double>(size) * n / 3, [&](int64_t i) {
+  return kernels::ForEachMatrix(matrices.element_count() / size, static_cast<double>(size) * n / 3, [&](int64_t i) {
     return Factor<T>({data + i * size, n, n, n}, lower, check_stopped);
   });
 }
@@ -166,9 +167,9 @@ absl::Status FactorAll(EvaluationRun& run, Value& matrices, bool lower) {
 
 absl::StatusOr<Value> CholeskyFactors(EvaluationRun& run, Value a, bool lower) {
   const PrimitiveType type = a.element_type();
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType computed, LinearAlgebraType(type));
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType computed, kernels::LinearAlgebraType(type));
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), computed));
-  KASHI_ASSIGN_OR_RETURN(a, MakeWritable(run.budget(), std::move(a)));
+  KASHI_ASSIGN_OR_RETURN(a, values::MakeWritable(run.budget(), std::move(a)));
   KASHI_RETURN_IF_ERROR(FactorAll(run, a, lower));
   return run.Convert(std::move(a), type);
 }
@@ -178,4 +179,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCholesky>(Operation& op) {
   return CholeskyFactors(op.run, std::move(op.operands[0]), op.instruction.cholesky_options().lower());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

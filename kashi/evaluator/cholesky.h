@@ -6,7 +6,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // For each square matrix A in the last two dimensions: the lower L with L L^H = A, from A's lower triangle; or the
 // upper U with U^H U = A, from the upper triangle. The other triangle becomes 0. Works in place if the value is unique.
@@ -15,6 +15,6 @@ namespace kashi::internal {
 // f32 and round once. UNIMPLEMENTED for types that are neither floating-point nor complex.
 absl::StatusOr<Value> CholeskyFactors(EvaluationRun& run, Value a, bool lower);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_CHOLESKY_H_

@@ -19,7 +19,7 @@
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/values/pending_value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 absl::Status ErrorAt(const Operation& op, const absl::Status& error) {
@@ -27,7 +27,7 @@ absl::Status ErrorAt(const Operation& op, const absl::Status& error) {
 }
 
 DeviceCounts CountsOf(const Operation& op) {
-  const Device* device = op.run.device();
+  const devices::Device* device = op.run.device();
   if (device == nullptr) return {};
   return {device->replica_count(), device->partition_count()};
 }
@@ -57,7 +57,7 @@ int64_t NowNs() {
 
 // Only this device takes part.
 absl::StatusOr<Value> RunAlone(Operation& op, CollectiveHalves plan) {
-  auto given = std::make_shared<const Given>(Given{std::move(plan.gives)});
+  auto given = std::make_shared<const devices::Given>(devices::Given{std::move(plan.gives)});
   if (plan.combine == nullptr) return plan.finish(op, plan.group, {std::move(given), {}});
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, plan.combine(op, plan.group, *given));
   given = nullptr;
@@ -65,9 +65,9 @@ absl::StatusOr<Value> RunAlone(Operation& op, CollectiveHalves plan) {
 }
 
 // `op` and `plan` must outlive the result. `start`: that of the operation, if it is to be pending.
-absl::StatusOr<std::unique_ptr<PendingCollective>> BeginPlan(const Operation& op, CollectiveHalves* plan,
-                                                             const HloInstruction* start) {
-  CollectiveCall call{op.instruction, plan->group.members, std::move(plan->gives)};
+absl::StatusOr<std::unique_ptr<devices::PendingCollective>> BeginPlan(const Operation& op, CollectiveHalves* plan,
+                                                                      const HloInstruction* start) {
+  devices::CollectiveCall call{op.instruction, plan->group.members, std::move(plan->gives)};
   call.start = start;
   if (plan->task.has_value()) {
     call.task = &*plan->task;
@@ -75,7 +75,7 @@ absl::StatusOr<std::unique_ptr<PendingCollective>> BeginPlan(const Operation& op
     KASHI_RETURN_IF_ERROR(ShareAll(op, &call.operands));
   }
   if (plan->combine != nullptr) {
-    call.combine = [&op, plan](const Given& given) -> absl::StatusOr<std::vector<Value>> {
+    call.combine = [&op, plan](const devices::Given& given) -> absl::StatusOr<std::vector<Value>> {
       KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, plan->combine(op, plan->group, given));
       KASHI_RETURN_IF_ERROR(ShareAll(op, &combined));
       return combined;
@@ -89,11 +89,11 @@ bool CanBePending(const Operation& op) {
   ShapeUtil::ForEachSubshape(op.start->shape(), [&](const Shape& part, const ShapeIndex&) {
     is_static = is_static && (!part.IsArray() || part.is_static());
   });
-  return is_static && op.run.device()->transfers() != Device::Transfers::kNone && !op.run.options().observer;
+  return is_static && op.run.device()->transfers() != devices::Device::Transfers::kNone && !op.run.options().observer;
 }
 
 // An operation that has begun, with all that it needs to end.
-class BegunCollective final : public PendingValue {
+class BegunCollective final : public values::PendingValue {
  public:
   // Takes the operands of `op`.
   BegunCollective(Operation& op, CollectiveHalves plan)
@@ -111,7 +111,7 @@ class BegunCollective final : public PendingValue {
 
   absl::StatusOr<Value> Get(const HloInstruction& done) override {
     const int64_t done_ns = NowNs();
-    absl::StatusOr<PendingCollective::Received> received = pending_->Finish(done);
+    absl::StatusOr<devices::PendingCollective::Received> received = pending_->Finish(done);
     const int64_t arrival_ns = pending_->arrival_ns();
     pending_ = nullptr;
     absl::StatusOr<Value> value = Value();
@@ -136,7 +136,7 @@ class BegunCollective final : public PendingValue {
   const std::vector<DenseShape> results_;
   Operation op_;
   CollectiveHalves plan_;
-  std::unique_ptr<PendingCollective> pending_;  // ends before all that it refers to
+  std::unique_ptr<devices::PendingCollective> pending_;  // ends before all that it refers to
   int64_t begin_ns_ = 0, begun_ns_ = 0;
 };
 
@@ -175,13 +175,13 @@ absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value) {
   return Value::Borrow(owner->dense_shape(), owner->untyped_data(), owner);
 }
 
-absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
-                                                      std::vector<Value> values) {
-  if (group.size() == 1) return std::make_shared<const Given>(Given{std::move(values)});
+absl::StatusOr<std::shared_ptr<const devices::Given>> Exchange(const Operation& op, const CollectiveGroup& group,
+                                                               std::vector<Value> values) {
+  if (group.size() == 1) return std::make_shared<const devices::Given>(devices::Given{std::move(values)});
   KASHI_RETURN_IF_ERROR(ShareAll(op, &values));
-  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<PendingCollective> pending,
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<devices::PendingCollective> pending,
                          op.run.device()->Begin({op.instruction, group.members, std::move(values)}));
-  KASHI_ASSIGN_OR_RETURN(PendingCollective::Received received, pending->Finish(op.instruction));
+  KASHI_ASSIGN_OR_RETURN(devices::PendingCollective::Received received, pending->Finish(op.instruction));
   return std::move(received.all);
 }
 
@@ -192,8 +192,9 @@ absl::StatusOr<Value> RunCollective(Operation& op, CollectiveHalves plan) {
     KASHI_RETURN_IF_ERROR(begun->Begin());
     return Value::MakePending(std::move(begun));
   }
-  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<PendingCollective> pending, BeginPlan(op, &plan, /*start=*/nullptr));
-  KASHI_ASSIGN_OR_RETURN(PendingCollective::Received received, pending->Finish(op.instruction));
+  KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<devices::PendingCollective> pending,
+                         BeginPlan(op, &plan, /*start=*/nullptr));
+  KASHI_ASSIGN_OR_RETURN(devices::PendingCollective::Received received, pending->Finish(op.instruction));
   return plan.finish(op, plan.group, std::move(received));
 }
 
@@ -210,7 +211,7 @@ bool IsTask(const Operation& op, const CollectiveGroup& group) {
   return true;
 }
 
-CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind) {
+devices::CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, devices::CollectiveTask::Kind kind) {
   return {kind, op.instruction, group.members, group.own};
 }
 
@@ -251,4 +252,4 @@ absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& 
       value.element_type());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // The devices of an operation's group, and the position of this device in it.
 struct CollectiveGroup {
@@ -37,8 +37,8 @@ absl::StatusOr<Value> ShareWithThreads(const Operation& op, Value value);
 
 // Gives these arrays to all members, and returns the arrays of all members, which must not be written. Copies arrays
 // that are shared.
-absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const CollectiveGroup& group,
-                                                      std::vector<Value> values);
+absl::StatusOr<std::shared_ptr<const devices::Given>> Exchange(const Operation& op, const CollectiveGroup& group,
+                                                               std::vector<Value> values);
 
 // A collective operation in two halves: the arrays that the device gives, and the function that makes its result from
 // the arrays that it receives. Functions take the operation as an argument, because an operation that another one ends
@@ -46,16 +46,17 @@ absl::StatusOr<std::shared_ptr<const Given>> Exchange(const Operation& op, const
 struct CollectiveHalves {
   CollectiveGroup group;
   std::vector<Value> gives;
-  std::optional<CollectiveTask> task;  // its members are those of `group`; the members exchange arrays without one
-  std::shared_ptr<const void> kept;    // objects to which the task refers
+  std::optional<devices::CollectiveTask>
+      task;                          // its members are those of `group`; the members exchange arrays without one
+  std::shared_ptr<const void> kept;  // objects to which the task refers
   // Makes results that are equal for all members: one member does it for all, so the work is not done n times. Null:
   // each gets the arrays of all.
   std::function<absl::StatusOr<std::vector<Value>>(const Operation& op, const CollectiveGroup& group,
-                                                   const Given& given)>
+                                                   const devices::Given& given)>
       combine = nullptr;
   // Makes the value from the arrays that the device receives.
   std::function<absl::StatusOr<Value>(Operation& op, const CollectiveGroup& group,
-                                      PendingCollective::Received received)>
+                                      devices::PendingCollective::Received received)>
       finish = nullptr;
 };
 // The value of the operation. If another instruction ends it (Operation::start), the device begins it and gets a
@@ -69,7 +70,7 @@ absl::StatusOr<Value> EndCollective(const HloInstruction& done, Value value);
 // sizes all members know, and there are other members.
 bool IsTask(const Operation& op, const CollectiveGroup& group);
 // A task with the fields that all kinds have. The group must outlive it.
-CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, CollectiveTask::Kind kind);
+devices::CollectiveTask TaskOf(const Operation& op, const CollectiveGroup& group, devices::CollectiveTask::Kind kind);
 
 std::vector<Value> TakeOperands(const Operation& op);
 
@@ -83,6 +84,6 @@ absl::StatusOr<Value> Zeros(const Operation& op, const DenseShape& shape);
 // The elements of an array of integers. INVALID_ARGUMENT for other types.
 absl::StatusOr<std::vector<int64_t>> Integers(const Operation& op, const Value& value);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_COLLECTIVE_EXCHANGE_H_

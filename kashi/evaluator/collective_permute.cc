@@ -17,7 +17,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // All devices that the ids of source_target_pairs can name, in their order.
@@ -32,7 +32,8 @@ absl::StatusOr<CollectiveGroup> PermuteGroup(const Operation& op) {
 }
 
 // The result is zeros if no device sends data.
-absl::StatusOr<Value> FromSource(Operation& op, const CollectiveGroup& group, PendingCollective::Received received) {
+absl::StatusOr<Value> FromSource(Operation& op, const CollectiveGroup& group,
+                                 devices::PendingCollective::Received received) {
   if (received.all == nullptr) return OneOrTuple(std::move(received.own));
   for (const auto& [source, target] : op.instruction.source_target_pairs()) {
     if (target == group.own) return OneOrTuple((*received.all)[source]);
@@ -49,7 +50,7 @@ absl::StatusOr<Value> Permute(Operation& op) {
   CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, PermuteGroup(op));
   if (IsTask(op, plan.group)) {
-    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kPermute));
+    plan.task.emplace(TaskOf(op, plan.group, devices::CollectiveTask::Kind::kPermute));
     plan.task->source_target_pairs = op.instruction.source_target_pairs();
   }
   plan.gives = TakeOperands(op);
@@ -102,7 +103,7 @@ absl::StatusOr<int64_t> SliceBegin(const Operation& op, const Value& buffer, abs
     return InvalidArgument("%s: there is no slice %d in %s", op.instruction.name(), n,
                            ShapeUtil::HumanString(buffer.shape()));
   }
-  const DimensionVector strides = ElementStrides(buffer.shape());
+  const DimensionVector strides = literal::ElementStrides(buffer.shape());
   int64_t begin = 0;
   for (int64_t d = 0; d < rank; ++d) {
     if (sizes[d] < 0 || sizes[d] > buffer.dimension(d)) {
@@ -128,8 +129,8 @@ absl::Status CopySlice(const Operation& op, const Value& from, const Slice& sour
     return InvalidArgument("%s: cannot copy %s into %s", op.instruction.name(), ShapeUtil::HumanString(from.shape()),
                            ShapeUtil::HumanString(to->shape()));
   }
-  CopyStrided(sizes, from.element_bytes(), {from.bytes() + from_begin, ElementStrides(from.shape())},
-              {to->mutable_bytes() + to_begin, ElementStrides(to->shape())});
+  literal::CopyStrided(sizes, from.element_bytes(), {from.bytes() + from_begin, literal::ElementStrides(from.shape())},
+                       {to->mutable_bytes() + to_begin, literal::ElementStrides(to->shape())});
   return absl::OkStatus();
 }
 
@@ -142,8 +143,8 @@ absl::StatusOr<absl::Span<const int64_t>> SliceSizes(const Operation& op, size_t
 }
 
 absl::StatusOr<Value> SlicesFromSources(Operation& op, const CollectiveGroup& group,
-                                        PendingCollective::Received received_arrays) {
-  const Given& given = *received_arrays.all;
+                                        devices::PendingCollective::Received received_arrays) {
+  const devices::Given& given = *received_arrays.all;
   KASHI_ASSIGN_OR_RETURN(const std::vector<Value> output_offsets, OffsetsOf(op, op.operands[1], op.operands[3]));
   const bool is_tuple = op.operands[1].is_tuple();
   std::vector<Value> outputs = BuffersOf(op.operands[1]);
@@ -212,4 +213,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectivePermuteDone>(Operation& op)
   return EndCollective(op.instruction, Value::TakeElement(std::move(op.operands[0]), 1));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -30,7 +30,7 @@
 #include "kashi/kernels/element_kernel.h"
 #include "kashi/values/array_blocks.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // ---- Blocks: ranges along one dimension -----------------------------------------------------------------------------
@@ -39,12 +39,12 @@ absl::StatusOr<Value> TakeBlock(const Operation& op, const Value& from, int64_t 
   DimensionVector dimensions(from.dimensions().begin(), from.dimensions().end());
   dimensions[d] = count;
   KASHI_ASSIGN_OR_RETURN(Value block, op.run.MakeArray(from.element_type(), dimensions));
-  CopyBlock(from, begin, &block, 0, count, d);
+  values::CopyBlock(from, begin, &block, 0, count, d);
   return block;
 }
 
 // Programs with dynamic dimensions may give arrays of several sizes.
-absl::Status CheckSameShapes(const Operation& op, const Given& given) {
+absl::Status CheckSameShapes(const Operation& op, const devices::Given& given) {
   for (const std::vector<Value>& values : given) {
     for (size_t k = 0; k < values.size(); ++k) {
       if (values[k].shape() == given[0][k].shape()) continue;
@@ -71,7 +71,7 @@ class ElementReduction {
     KASHI_ASSIGN_OR_RETURN(const LaneFunction* lanes, op.run.Lanes(*op.instruction.to_apply()));
     ElementReduction reduction(lanes, ShapeUtil::ByteSizeOfPrimitiveType(type));
     if (lanes->AsBinary().has_value()) {
-      KASHI_ASSIGN_OR_RETURN(reduction.kernel_, FindBinaryKernel(*lanes->AsBinary(), type, type, type));
+      KASHI_ASSIGN_OR_RETURN(reduction.kernel_, kernels::FindBinaryKernel(*lanes->AsBinary(), type, type, type));
       if (type == BF16) KASHI_RETURN_IF_ERROR(reduction.CombineInF32(*lanes->AsBinary()));
       return reduction;
     }
@@ -85,8 +85,8 @@ class ElementReduction {
   }
 
   // For a fabric. Valid as long as this reduction and the run.
-  CollectiveReduction ForTask(const EvaluationRun& run, PrimitiveType type) const {
-    CollectiveReduction reduction;
+  devices::CollectiveReduction ForTask(const EvaluationRun& run, PrimitiveType type) const {
+    devices::CollectiveReduction reduction;
     reduction.type = type;
     reduction.is_for_any_thread = is_parallel();
     if (kernel_.has_value()) {
@@ -119,13 +119,13 @@ class ElementReduction {
 
   // bf16 is combined in f32 and rounded once, as in XLA. f16 is rounded after each step there, too.
   struct WideKernels {
-    ElementKernel widen, combine, narrow;
+    kernels::ElementKernel widen, combine, narrow;
   };
   absl::Status CombineInF32(HloOpcode opcode) {
     wide_.emplace();
-    KASHI_ASSIGN_OR_RETURN(wide_->widen, FindConvertKernel(BF16, F32));
-    KASHI_ASSIGN_OR_RETURN(wide_->combine, FindBinaryKernel(opcode, F32, F32, F32));
-    KASHI_ASSIGN_OR_RETURN(wide_->narrow, FindConvertKernel(F32, BF16));
+    KASHI_ASSIGN_OR_RETURN(wide_->widen, kernels::FindConvertKernel(BF16, F32));
+    KASHI_ASSIGN_OR_RETURN(wide_->combine, kernels::FindBinaryKernel(opcode, F32, F32, F32));
+    KASHI_ASSIGN_OR_RETURN(wide_->narrow, kernels::FindConvertKernel(F32, BF16));
     return absl::OkStatus();
   }
   void RunWideBlock(absl::Span<const char* const> parts, char* target, int64_t offset, int64_t n) const {
@@ -160,7 +160,7 @@ class ElementReduction {
   }
 
   const LaneFunction* lanes_;
-  std::optional<ElementKernel> kernel_;
+  std::optional<kernels::ElementKernel> kernel_;
   std::optional<WideKernels> wide_;
   int64_t element_bytes_;
 };
@@ -176,7 +176,7 @@ absl::StatusOr<Value> Reduce(const Operation& op, absl::Span<const Value> values
 }
 
 // The reduction of each array over all members.
-absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const Given& given) {
+absl::StatusOr<std::vector<Value>> ReduceAll(const Operation& op, const devices::Given& given) {
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   std::vector<Value> results;
   for (size_t k = 0; k < given[0].size(); ++k) {
@@ -201,7 +201,7 @@ absl::Status AddReductions(const Operation& op, CollectiveHalves* plan) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Value> OwnResults(Operation&, const CollectiveGroup&, PendingCollective::Received received) {
+absl::StatusOr<Value> OwnResults(Operation&, const CollectiveGroup&, devices::PendingCollective::Received received) {
   return OneOrTuple(std::move(received.own));
 }
 
@@ -226,10 +226,12 @@ absl::StatusOr<Value> ZerosLike(const Operation& op, std::vector<Value> values) 
 // Every member gets the operands of all, combined: by the fabric as a task, or here. Before the operands are taken.
 absl::Status PlanReduction(const Operation& op, bool is_task, CollectiveHalves* plan) {
   if (is_task) {
-    plan->task.emplace(TaskOf(op, plan->group, CollectiveTask::Kind::kAllReduce));
+    plan->task.emplace(TaskOf(op, plan->group, devices::CollectiveTask::Kind::kAllReduce));
     return AddReductions(op, plan);
   }
-  plan->combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
+  plan->combine = [](const Operation& of, const CollectiveGroup&, const devices::Given& given) {
+    return ReduceAll(of, given);
+  };
   return absl::OkStatus();
 }
 
@@ -246,7 +248,7 @@ absl::StatusOr<Value> AllReduce(Operation& op) {
 
 // Concatenates the pieces of an operand along d. If the pieces have fewer elements than their bound, zeros follow each
 // piece.
-absl::StatusOr<Value> Gather(const Operation& op, const Given& given, size_t k, int64_t size, int64_t d) {
+absl::StatusOr<Value> Gather(const Operation& op, const devices::Given& given, size_t k, int64_t size, int64_t d) {
   const Value& own = given[0][k];
   KASHI_ASSIGN_OR_RETURN(const int64_t bound, PieceSize(op, size, static_cast<int64_t>(given.size())));
   DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
@@ -259,13 +261,13 @@ absl::StatusOr<Value> Gather(const Operation& op, const Given& given, size_t k, 
   }
   if (own.dimension(d) < bound) std::memset(result.mutable_bytes(), 0, static_cast<size_t>(result.byte_count()));
   for (size_t i = 0; i < given.size(); ++i) {
-    CopyBlock(given[i][k], 0, &result, static_cast<int64_t>(i) * bound, own.dimension(d), d);
+    values::CopyBlock(given[i][k], 0, &result, static_cast<int64_t>(i) * bound, own.dimension(d), d);
   }
   return result;
 }
 
-absl::StatusOr<std::vector<Value>> GatherAll(const Operation& op, const CollectiveGroup& group, const Given& given,
-                                             const Shape& shape) {
+absl::StatusOr<std::vector<Value>> GatherAll(const Operation& op, const CollectiveGroup& group,
+                                             const devices::Given& given, const Shape& shape) {
   const int64_t d = op.instruction.dimensions(0);
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   std::vector<Value> results;
@@ -297,10 +299,10 @@ absl::StatusOr<Value> AllGather(Operation& op, const Shape& shape) {
   CollectiveHalves plan;
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   if (IsTask(op, plan.group) && GathersWholePieces(op, plan.group, shape)) {
-    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllGather));
+    plan.task.emplace(TaskOf(op, plan.group, devices::CollectiveTask::Kind::kAllGather));
     plan.task->dimension = op.instruction.dimensions(0);
   } else {
-    plan.combine = [&shape](const Operation& of, const CollectiveGroup& group, const Given& given) {
+    plan.combine = [&shape](const Operation& of, const CollectiveGroup& group, const devices::Given& given) {
       return GatherAll(of, group, given, shape);
     };
   }
@@ -319,7 +321,7 @@ absl::StatusOr<Value> ReduceScatter(const Operation& op, const CollectiveGroup& 
 }
 
 absl::StatusOr<Value> ScatterReduced(Operation& op, const CollectiveGroup& group,
-                                     PendingCollective::Received received) {
+                                     devices::PendingCollective::Received received) {
   std::vector<Value> results;
   for (const Value& whole : received.own) {
     KASHI_ASSIGN_OR_RETURN(Value result, ReduceScatter(op, group, whole));
@@ -331,14 +333,15 @@ absl::StatusOr<Value> ScatterReduced(Operation& op, const CollectiveGroup& group
 // ---- all-to-all -----------------------------------------------------------------------------------------------------
 
 // Block j of member i becomes block i of member j.
-absl::StatusOr<Value> BlocksFromAll(Operation& op, const CollectiveGroup& group, PendingCollective::Received received) {
+absl::StatusOr<Value> BlocksFromAll(Operation& op, const CollectiveGroup& group,
+                                    devices::PendingCollective::Received received) {
   const int64_t d = op.instruction.dimensions(0);
-  const Given& given = *received.all;
+  const devices::Given& given = *received.all;
   KASHI_RETURN_IF_ERROR(CheckSameShapes(op, given));
   KASHI_ASSIGN_OR_RETURN(const int64_t size, PieceSize(op, given[0][0].dimension(d), group.size()));
   KASHI_ASSIGN_OR_RETURN(Value result, op.run.MakeArray(given[0][0].dense_shape()));
   for (int64_t i = 0; i < group.size(); ++i) {
-    CopyBlock(given[i][0], group.own * size, &result, i * size, size, d);
+    values::CopyBlock(given[i][0], group.own * size, &result, i * size, size, d);
   }
   return result;
 }
@@ -348,7 +351,7 @@ absl::StatusOr<Value> AllToAllOfArray(Operation& op, CollectiveHalves plan) {
   if (IsTask(op, plan.group)) {
     const int64_t d = op.instruction.dimensions(0);
     KASHI_RETURN_IF_ERROR(PieceSize(op, op.operands[0].dimension(d), plan.group.size()).status());
-    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kAllToAll));
+    plan.task.emplace(TaskOf(op, plan.group, devices::CollectiveTask::Kind::kAllToAll));
     plan.task->dimension = d;
     plan.finish = OwnResults;
   }
@@ -364,9 +367,9 @@ absl::StatusOr<Value> AllToAllOfTuple(Operation& op, CollectiveHalves plan) {
   }
   const auto alike = [&](const Value& value) { return value.shape() == op.operands[0].shape(); };
   const bool is_task = IsTask(op, plan.group) && absl::c_all_of(op.operands, alike);
-  if (is_task) plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kTupleAllToAll));
+  if (is_task) plan.task.emplace(TaskOf(op, plan.group, devices::CollectiveTask::Kind::kTupleAllToAll));
   plan.gives = TakeOperands(op);
-  plan.finish = [is_task](Operation&, const CollectiveGroup& group, PendingCollective::Received received) {
+  plan.finish = [is_task](Operation&, const CollectiveGroup& group, devices::PendingCollective::Received received) {
     std::vector<Value> results = std::move(received.own);
     if (!is_task) {
       for (const std::vector<Value>& values : *received.all) results.push_back(values[group.own]);
@@ -410,7 +413,7 @@ absl::Status CopyRows(const Operation& op, const Value& from, const RaggedUpdate
                            update.from, ShapeUtil::HumanString(from.shape()), update.to,
                            ShapeUtil::HumanString(to->shape()));
   }
-  CopyBlock(from, update.from, to, update.to, update.count, /*d=*/0);
+  values::CopyBlock(from, update.from, to, update.to, update.count, /*d=*/0);
   return absl::OkStatus();
 }
 
@@ -419,7 +422,8 @@ bool HaveRowsAlike(const Value& a, const Value& b) {
          a.dimensions().subspan(1) == b.dimensions().subspan(1);
 }
 
-absl::StatusOr<Value> RowsFromAll(Operation& op, const CollectiveGroup& group, PendingCollective::Received received) {
+absl::StatusOr<Value> RowsFromAll(Operation& op, const CollectiveGroup& group,
+                                  devices::PendingCollective::Received received) {
   KASHI_ASSIGN_OR_RETURN(Value output, Writable(op, std::move(op.operands[1])));
   for (const std::vector<Value>& sender : *received.all) {
     if (!HaveRowsAlike(sender[0], output)) {
@@ -439,7 +443,7 @@ absl::StatusOr<Value> RowsFromAll(Operation& op, const CollectiveGroup& group, P
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kPartitionId>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value id, op.run.MakeArray(U32, {}));
-  const Device* device = op.run.device();
+  const devices::Device* device = op.run.device();
   id.mutable_data<uint32_t>()[0] = device == nullptr ? 0 : static_cast<uint32_t>(device->partition_id());
   return id;
 }
@@ -447,7 +451,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPartitionId>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kReplicaId>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value id, op.run.MakeArray(U32, {}));
-  const Device* device = op.run.device();
+  const devices::Device* device = op.run.device();
   id.mutable_data<uint32_t>()[0] = device == nullptr ? 0 : static_cast<uint32_t>(device->replica_id());
   return id;
 }
@@ -493,14 +497,16 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceScatter>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(plan.group, GroupOf(op));
   plan.finish = OwnResults;
   if (IsTask(op, plan.group)) {
-    plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kReduceScatter));
+    plan.task.emplace(TaskOf(op, plan.group, devices::CollectiveTask::Kind::kReduceScatter));
     plan.task->dimension = op.instruction.dimensions(0);
     for (const Value& value : op.operands) {
       KASHI_RETURN_IF_ERROR(PieceSize(op, value.dimension(plan.task->dimension), plan.group.size()).status());
     }
     KASHI_RETURN_IF_ERROR(AddReductions(op, &plan));
   } else {
-    plan.combine = [](const Operation& of, const CollectiveGroup&, const Given& given) { return ReduceAll(of, given); };
+    plan.combine = [](const Operation& of, const CollectiveGroup&, const devices::Given& given) {
+      return ReduceAll(of, given);
+    };
     plan.finish = ScatterReduced;
   }
   plan.gives = TakeOperands(op);
@@ -546,9 +552,10 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveBroadcast>(Operation& op) {
     return InvalidArgument("%s: the root is member %d of a group of %d devices", op.instruction.name(), root,
                            plan.group.size());
   }
-  if (is_task) plan.task.emplace(TaskOf(op, plan.group, CollectiveTask::Kind::kBroadcast));
-  plan.finish = [is_task, roots = std::move(roots)](Operation&, const CollectiveGroup&,
-                                                    PendingCollective::Received received) -> absl::StatusOr<Value> {
+  if (is_task) plan.task.emplace(TaskOf(op, plan.group, devices::CollectiveTask::Kind::kBroadcast));
+  plan.finish = [is_task, roots = std::move(roots)](
+                    Operation&, const CollectiveGroup&,
+                    devices::PendingCollective::Received received) -> absl::StatusOr<Value> {
     if (is_task) return OneOrTuple(std::move(received.own));
     std::vector<Value> results = (*received.all)[0];
     for (size_t k = 0; k < results.size(); ++k) results[k] = (*received.all)[roots[k]][k];
@@ -571,7 +578,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveReduce>(Operation& op) {
   if (absl::IsNotFound(group.status())) return ZerosLike(op, std::move(plan.gives));
   KASHI_RETURN_IF_ERROR(group.status());
   plan.finish = [roots = std::move(roots)](Operation& of, const CollectiveGroup& members,
-                                           PendingCollective::Received received) -> absl::StatusOr<Value> {
+                                           devices::PendingCollective::Received received) -> absl::StatusOr<Value> {
     for (size_t k = 0; k < received.own.size(); ++k) {
       if (roots[k] == members.own) continue;
       KASHI_ASSIGN_OR_RETURN(received.own[k], Zeros(of, received.own[k].dense_shape()));
@@ -581,4 +588,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCollectiveReduce>(Operation& op) {
   return RunCollective(op, std::move(plan));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::HasSubstr;
@@ -472,4 +472,4 @@ TEST(CollectivesTest, OneDeviceCannotPlayFour) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 class MemoryStep;
 
@@ -29,7 +29,7 @@ class CompiledStep {
 class MemoryStep : public CompiledStep {
  public:
   const MemoryStep* AsMemoryStep() const final { return this; }
-  virtual MemoryUse UseOfMemory() const = 0;
+  virtual buffers::MemoryUse UseOfMemory() const = 0;
   // The number of element operations; 0 if it counts them itself.
   virtual int64_t work() const = 0;
   // The arrays of all operands, and of the results. An operand to update is already in the memory of the result. Error:
@@ -45,6 +45,6 @@ class CompiledSteps {
   virtual const CompiledStep* Find(const HloInstruction& instruction) const = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_COMPILED_STEP_H_

@@ -1,4 +1,5 @@
 #include "kashi/evaluator/computation_plan.h"
+#include "kashi/evaluator/operation_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +14,7 @@
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 bool IsDynamic(const Shape& shape) {
@@ -147,13 +148,13 @@ absl::Status RefusalOf(const HloInstruction& instruction) {
 
 absl::StatusOr<ComputationPlan> MakeComputationPlan(const HloComputation& computation,
                                                     const UnroundedResults* unrounded) {
-  KASHI_ASSIGN_OR_RETURN(const LinearSchedule schedule, MakeLinearSchedule(computation));
+  KASHI_ASSIGN_OR_RETURN(const buffers::LinearSchedule schedule, buffers::MakeLinearSchedule(computation));
   ComputationPlan plan;
   plan.steps.reserve(schedule.steps.size());
   plan.root = schedule.root;
-  for (const ScheduledInstruction& scheduled : schedule.steps) {
+  for (const buffers::ScheduledInstruction& scheduled : schedule.steps) {
     plan.steps.push_back(MakeComputationPlanStep(*scheduled.instruction));
-    for (const ScheduledInstruction::Operand& operand : scheduled.operands) {
+    for (const buffers::ScheduledInstruction::Operand& operand : scheduled.operands) {
       plan.steps.back().operands.push_back({operand});
     }
   }
@@ -190,10 +191,10 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
   step.converts_operands = ConvertsOperands(instruction);
   step.may_differ_from_shape = MayDifferFromShape(instruction);
   if (HasElementKernel(instruction.opcode())) {
-    absl::StatusOr<ElementKernel> kernel = FindElementKernel(instruction);
-    if (kernel.ok()) step.kernel = std::make_unique<const ElementKernel>(*std::move(kernel));
+    absl::StatusOr<kernels::ElementKernel> kernel = FindElementKernel(instruction);
+    if (kernel.ok()) step.kernel = std::make_unique<const kernels::ElementKernel>(*std::move(kernel));
   }
   return step;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

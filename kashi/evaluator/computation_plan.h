@@ -17,7 +17,7 @@
 #include "kashi/kernels/element_kernel.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 class CompiledStep;
 
@@ -29,7 +29,7 @@ struct UnroundedStep;
 
 struct ComputationPlanStep {
   // The last use of a value moves it to the operation, which may write to its memory.
-  struct Operand : ScheduledInstruction::Operand {
+  struct Operand : buffers::ScheduledInstruction::Operand {
     bool is_last_unrounded_use = false;
   };
   const HloInstruction* instruction;
@@ -54,9 +54,9 @@ struct ComputationPlanStep {
   bool takes_unrounded = false;  // a convert, or a call that hands such values on
   bool keeps_unrounded = false;  // a later step takes the value of this one unrounded, or the caller
   StepPlace place = StepPlace::kHere;
-  const CompiledStep* compiled = nullptr;       // instead of `function`
-  std::unique_ptr<const ElementKernel> kernel;  // null: not elementwise, or not for these types
-  Value constant;                               // made when the step first runs; nothing: not a constant
+  const CompiledStep* compiled = nullptr;                // instead of `function`
+  std::unique_ptr<const kernels::ElementKernel> kernel;  // null: not elementwise, or not for these types
+  Value constant;                                        // made when the step first runs; nothing: not a constant
 };
 
 // Computes such a result in f32.
@@ -89,6 +89,6 @@ std::vector<DenseShape> ResultShapes(const Shape& shape);
 absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction& instruction,
                                                             absl::Span<const Value> operands);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_COMPUTATION_PLAN_H_

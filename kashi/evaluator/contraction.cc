@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 bool IsDense(absl::Span<const int64_t> sizes, const StridedView& view) {
@@ -65,7 +65,7 @@ absl::StatusOr<Value> MakeDense(EvaluationRun& run, Value value, const StridedVi
   }
   KASHI_ASSIGN_OR_RETURN(Value dense, run.MakeArray(value.element_type(), view.sizes));
   if (dense.element_count() == 0) return dense;
-  KASHI_RETURN_IF_ERROR(CopyStridedUntil(
+  KASHI_RETURN_IF_ERROR(literal::CopyStridedUntil(
       view.sizes, value.element_bytes(), {value.bytes() + view.offset * value.element_bytes(), view.strides},
       {dense.mutable_bytes(), RowMajorStrides(view.sizes)}, [&run] { return run.CheckStopped(); }));
   return dense;
@@ -115,4 +115,4 @@ int64_t SizeOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimens
   return size;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

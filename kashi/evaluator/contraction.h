@@ -13,7 +13,7 @@
 #include "kashi/kernels/matrix_product.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Converts elements to `accumulation`, a type that has all values of `result`. As in XLA, they are rounded to `result`
 // first (docs/spec/hlo-ops.md 4): an f32 operand of a bf16 dot is rounded to bf16.
@@ -59,7 +59,7 @@ struct Matrices {
   int64_t batch_stride = 0, row_stride = 1, column_stride = 1;
 
   template <typename T>
-  MatrixOperand<T> As() const {
+  kernels::MatrixOperand<T> As() const {
     return {static_cast<const T*>(value.untyped_data()), batch_stride, row_stride, column_stride};
   }
 };
@@ -74,6 +74,6 @@ DimensionVector OtherDimensions(int rank, absl::Span<const int64_t> a, absl::Spa
 // The product of the sizes of these dimensions, which must be dimensions of an existing array.
 int64_t SizeOf(absl::Span<const int64_t> sizes, absl::Span<const int64_t> dimensions);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_CONTRACTION_H_

@@ -10,7 +10,7 @@
 #include "kashi/hlo/spmd/asynchronous_collectives.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 std::vector<Value> TakeOperandsFrom(Operation& op, size_t begin) {
@@ -24,7 +24,7 @@ std::vector<Value> TakeOperandsFrom(Operation& op, size_t begin) {
 absl::Status AppendContexts(Operation& op, std::vector<Value>* elements) {
   const auto& shapes = op.instruction.shape().tuple_shapes();
   for (size_t i = elements->size(); i < shapes.size(); ++i) {
-    KASHI_ASSIGN_OR_RETURN(Value context, MakeZeros(shapes[i], op.run.budget()));
+    KASHI_ASSIGN_OR_RETURN(Value context, values::MakeZeros(shapes[i], op.run.budget()));
     elements->push_back(std::move(context));
   }
   return absl::OkStatus();
@@ -44,7 +44,7 @@ absl::StatusOr<Value> AsyncState(Operation& op, std::vector<Value> arguments) {
   if (computation == nullptr) return InvalidArgument("%s has no async-start", op.instruction.name());
   std::vector<Value> elements = {Value::MakeTuple(arguments), Value::MakeTuple({})};
   if (static_cast<int64_t>(arguments.size()) >= computation->num_parameters()) {
-    const bool is_collective = op.run.device() != nullptr && WrapsCollective(*computation);
+    const bool is_collective = op.run.device() != nullptr && hlo::WrapsCollective(*computation);
     KASHI_ASSIGN_OR_RETURN(elements[1], is_collective
                                             ? op.run.BeginCall(*computation, std::move(arguments), op.instruction)
                                             : op.run.Call(*computation, std::move(arguments)));
@@ -65,7 +65,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kParameter>(Operation& op) {
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kConstant>(Operation& op) {
   const Literal& literal = op.instruction.literal();
-  return Value::FromLiteral(literal, op.run.budget(), LentBy(&literal));
+  return Value::FromLiteral(literal, op.run.budget(), values::LentBy(&literal));
 }
 
 template <>
@@ -175,4 +175,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConditional>(Operation& op) {
   return op.run.Call(*op.instruction.branch_computation(static_cast<int>(branch)), std::move(arguments));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

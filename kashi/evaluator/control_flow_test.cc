@@ -3,7 +3,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::HasSubstr;
@@ -160,4 +160,4 @@ ENTRY main () -> (f32[3], token[]) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -29,42 +29,42 @@
 #include "kashi/kernels/convolution_axis.h"
 #include "kashi/kernels/matrix_product.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // The elements of the window that are inside lhs at s, for axes without dilation.
-PlaceRange WindowInside(const ConvolutionAxis& axis, int64_t s) {
-  const WideInteger start = WideInteger{s} * axis.stride - axis.padding_low;
-  return {static_cast<int64_t>(std::clamp<WideInteger>(-start, 0, axis.window_size)),
-          static_cast<int64_t>(std::clamp<WideInteger>(axis.lhs_size - start, 0, axis.window_size))};
+kernels::PlaceRange WindowInside(const kernels::ConvolutionAxis& axis, int64_t s) {
+  const kernels::WideInteger start = kernels::WideInteger{s} * axis.stride - axis.padding_low;
+  return {static_cast<int64_t>(std::clamp<kernels::WideInteger>(-start, 0, axis.window_size)),
+          static_cast<int64_t>(std::clamp<kernels::WideInteger>(axis.lhs_size - start, 0, axis.window_size))};
 }
 
 // The s for which all of the window is inside lhs, for axes without dilation.
-PlaceRange Interior(const ConvolutionAxis& axis, PlaceRange out) {
-  const WideInteger begin = CeilDivide(axis.padding_low, axis.stride);
-  const WideInteger end =
-      FloorDivide(WideInteger{axis.lhs_size} - axis.window_size + axis.padding_low, axis.stride) + 1;
-  const WideInteger from = std::clamp<WideInteger>(begin, out.begin, out.end);
-  return {static_cast<int64_t>(from), static_cast<int64_t>(std::clamp<WideInteger>(end, from, out.end))};
+kernels::PlaceRange Interior(const kernels::ConvolutionAxis& axis, kernels::PlaceRange out) {
+  const kernels::WideInteger begin = kernels::CeilDivide(axis.padding_low, axis.stride);
+  const kernels::WideInteger end =
+      kernels::FloorDivide(kernels::WideInteger{axis.lhs_size} - axis.window_size + axis.padding_low, axis.stride) + 1;
+  const kernels::WideInteger from = std::clamp<kernels::WideInteger>(begin, out.begin, out.end);
+  return {static_cast<int64_t>(from), static_cast<int64_t>(std::clamp<kernels::WideInteger>(end, from, out.end))};
 }
 
 // Whether to take the elements of a window together: they must be contiguous, and mostly all of them inside.
-bool TakesWindowsWhole(const ConvolutionAxis& axis) {
+bool TakesWindowsWhole(const kernels::ConvolutionAxis& axis) {
   if (axis.window_size == 1 || axis.window_dilation != 1 || axis.base_dilation != 1) return false;
-  const PlaceRange interior = Interior(axis, {0, axis.out_size});
+  const kernels::PlaceRange interior = Interior(axis, {0, axis.out_size});
   return interior.end - interior.begin >= axis.out_size - axis.out_size / 2;
 }
 
 // Whole windows: one meeting for the interior, and one for each s with a part of the window inside.
-std::vector<Meeting> WholeMeetings(const ConvolutionAxis& axis, PlaceRange out) {
-  std::vector<Meeting> meetings;
-  const PlaceRange interior = Interior(axis, out);
+std::vector<kernels::Meeting> WholeMeetings(const kernels::ConvolutionAxis& axis, kernels::PlaceRange out) {
+  std::vector<kernels::Meeting> meetings;
+  const kernels::PlaceRange interior = Interior(axis, out);
   for (int64_t s = out.begin; s < out.end;) {
-    const PlaceRange window = WindowInside(axis, s);
+    const kernels::PlaceRange window = WindowInside(axis, s);
     const bool is_interior = s >= interior.begin && s < interior.end;
     const int64_t count = is_interior ? interior.end - s : 1;
     if (window.begin < window.end) {
-      const WideInteger lhs_begin = WideInteger{s} * axis.stride - axis.padding_low + window.begin;
+      const kernels::WideInteger lhs_begin = kernels::WideInteger{s} * axis.stride - axis.padding_low + window.begin;
       meetings.push_back({window.begin, window.end - window.begin, s, 1, static_cast<int64_t>(lhs_begin),
                           count > 1 ? axis.stride : 1, count});
     }
@@ -73,11 +73,12 @@ std::vector<Meeting> WholeMeetings(const ConvolutionAxis& axis, PlaceRange out) 
   return meetings;
 }
 
-std::vector<Meeting> MeetingsOf(const ConvolutionAxis& axis, bool takes_windows_whole, PlaceRange out) {
+std::vector<kernels::Meeting> MeetingsOf(const kernels::ConvolutionAxis& axis, bool takes_windows_whole,
+                                         kernels::PlaceRange out) {
   if (takes_windows_whole) return WholeMeetings(axis, out);
-  std::vector<Meeting> meetings;
+  std::vector<kernels::Meeting> meetings;
   for (int64_t w = 0; w < axis.window_size; ++w) {
-    const Meeting meeting = MeetingOf(axis, w, out);
+    const kernels::Meeting meeting = kernels::MeetingOf(axis, w, out);
     if (meeting.count > 0) meetings.push_back(meeting);
   }
   return meetings;
@@ -87,7 +88,7 @@ std::vector<Meeting> MeetingsOf(const ConvolutionAxis& axis, bool takes_windows_
 struct Convolution {
   // lhs [group, n, x..., i], or [n, x..., group] if it is by channel; rhs [w..., i, group, o]; out [n, x..., group, o].
   Value lhs, rhs;
-  std::vector<ConvolutionAxis> axes;  // slowest first
+  std::vector<kernels::ConvolutionAxis> axes;  // slowest first
   int64_t groups = 1;
   int64_t inputs = 0;   // i of one group
   int64_t outputs = 0;  // o of one group
@@ -105,10 +106,10 @@ using Loops = absl::InlinedVector<Loop, 4>;
 
 // The loops over the steps of these meetings, without loops of one step. A loop that is contiguous with the next faster
 // one is merged with it.
-Loops MakeLoops(const std::vector<ConvolutionAxis>& axes, absl::Span<const Meeting* const> meetings) {
+Loops MakeLoops(const std::vector<kernels::ConvolutionAxis>& axes, absl::Span<const kernels::Meeting* const> meetings) {
   Loops loops;
   for (size_t i = axes.size(); i-- > 0;) {
-    const Meeting& meeting = *meetings[i];
+    const kernels::Meeting& meeting = *meetings[i];
     if (meeting.count == 1) continue;
     const Loop loop = {meeting.count, meeting.lhs_step * axes[i].lhs_stride, meeting.out_step * axes[i].out_stride};
     if (!loops.empty() && loop.lhs == loops.back().lhs * loops.back().count &&
@@ -142,16 +143,16 @@ class Runner {
         out_(out) {}
 
   // Computes the part of out that has these indices along one axis, for one group.
-  absl::Status Run(int64_t group, size_t axis, PlaceRange range) const {
-    const std::vector<ConvolutionAxis>& axes = convolution_.axes;
-    std::vector<std::vector<Meeting>> meetings;
+  absl::Status Run(int64_t group, size_t axis, kernels::PlaceRange range) const {
+    const std::vector<kernels::ConvolutionAxis>& axes = convolution_.axes;
+    std::vector<std::vector<kernels::Meeting>> meetings;
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool whole = convolution_.takes_windows_whole && i + 1 == axes.size();
-      meetings.push_back(MeetingsOf(axes[i], whole, i == axis ? range : PlaceRange{0, axes[i].out_size}));
+      meetings.push_back(MeetingsOf(axes[i], whole, i == axis ? range : kernels::PlaceRange{0, axes[i].out_size}));
       if (meetings.back().empty()) return absl::OkStatus();
     }
     absl::InlinedVector<size_t, 6> index(axes.size(), 0);
-    absl::InlinedVector<const Meeting*, 6> chosen(axes.size());
+    absl::InlinedVector<const kernels::Meeting*, 6> chosen(axes.size());
     while (true) {
       for (size_t i = 0; i < axes.size(); ++i) chosen[i] = &meetings[i][index[i]];
       KASHI_RETURN_IF_ERROR(RunMeetings(group, chosen));
@@ -163,8 +164,8 @@ class Runner {
 
  private:
   // One meeting on each axis: matrix products for all their steps.
-  absl::Status RunMeetings(int64_t group, absl::Span<const Meeting* const> meetings) const {
-    const std::vector<ConvolutionAxis>& axes = convolution_.axes;
+  absl::Status RunMeetings(int64_t group, absl::Span<const kernels::Meeting* const> meetings) const {
+    const std::vector<kernels::ConvolutionAxis>& axes = convolution_.axes;
     const T* lhs = lhs_ + group * convolution_.lhs_group_stride;
     const T* rhs = rhs_ + group * convolution_.outputs;
     T* out = out_ + group * convolution_.outputs;
@@ -198,12 +199,12 @@ class Runner {
                           T* out) const {
     const int64_t width = convolution_.groups * convolution_.outputs;
     if (convolution_.is_by_channel) {
-      AddScaledColumns<T>(rows.count, width, {lhs, 0, rows.lhs, 1}, rhs, {out, 0, rows.out});
+      kernels::AddScaledColumns<T>(rows.count, width, {lhs, 0, rows.lhs, 1}, rhs, {out, 0, rows.out});
       return absl::OkStatus();
     }
-    return MatrixProduct<T>({batch.count, rows.count, depth, convolution_.outputs}, {lhs, batch.lhs, rows.lhs, 1},
-                            {rhs, 0, width, 1}, {out, batch.out, rows.out}, MatrixProductMode::kAdd,
-                            [this] { return run_.CheckStopped(); });
+    return kernels::MatrixProduct<T>({batch.count, rows.count, depth, convolution_.outputs},
+                                     {lhs, batch.lhs, rows.lhs, 1}, {rhs, 0, width, 1}, {out, batch.out, rows.out},
+                                     kernels::MatrixProductMode::kAdd, [this] { return run_.CheckStopped(); });
   }
 
   const EvaluationRun& run_;
@@ -225,10 +226,10 @@ struct Pieces {
 struct Density {
   double pairs = 0, steps = 0;
 };
-Density DensityOf(const ConvolutionAxis& axis, bool takes_windows_whole) {
-  const std::vector<Meeting> meetings = MeetingsOf(axis, takes_windows_whole, {0, axis.out_size});
+Density DensityOf(const kernels::ConvolutionAxis& axis, bool takes_windows_whole) {
+  const std::vector<kernels::Meeting> meetings = MeetingsOf(axis, takes_windows_whole, {0, axis.out_size});
   Density density;
-  for (const Meeting& meeting : meetings) {
+  for (const kernels::Meeting& meeting : meetings) {
     density.pairs += static_cast<double>(meeting.count) * meeting.window_count;
     density.steps += static_cast<double>(meeting.count) / meetings.size();
   }
@@ -243,7 +244,7 @@ Pieces CutOut(const Convolution& convolution) {
   if (convolution.is_by_channel) work *= convolution.groups;
   size_t row_axis = 0;
   double most_steps = 0;
-  const std::vector<ConvolutionAxis>& axes = convolution.axes;
+  const std::vector<kernels::ConvolutionAxis>& axes = convolution.axes;
   for (size_t i = 0; i < axes.size(); ++i) {
     const Density density = DensityOf(axes[i], convolution.takes_windows_whole && i + 1 == axes.size());
     work *= density.pairs;
@@ -268,7 +269,7 @@ absl::Status RunConvolution(const EvaluationRun& run, const Convolution& convolu
   const int64_t size = convolution.axes[pieces.axis].out_size;
   const int64_t groups = convolution.is_by_channel ? 1 : convolution.groups;
   std::memset(out.mutable_data(), 0, out.byte_count());
-  return AccumulationTypeSwitch(
+  return kernels::AccumulationTypeSwitch(
       [&](auto zero) {
         using T = decltype(zero);
         const Runner<T> runner(run, convolution, static_cast<T*>(out.mutable_data()));
@@ -289,7 +290,7 @@ absl::Status RunConvolution(const EvaluationRun& run, const Convolution& convolu
 
 // Integers are added up in 64 bits and then saturated, unless no sum can leave 32.
 PrimitiveType ConvolutionAccumulationType(PrimitiveType result, PrimitiveType lhs, PrimitiveType rhs, double terms) {
-  if (!primitive_util::IsIntegralType(result)) return AccumulationType(result);
+  if (!primitive_util::IsIntegralType(result)) return kernels::AccumulationType(result);
   const bool is_signed = primitive_util::IsSignedIntegralType(result);
   const bool keeps_values =
       primitive_util::CastPreservesValues(lhs, result) && primitive_util::CastPreservesValues(rhs, result);
@@ -362,13 +363,14 @@ bool SizesAgree(const Problem& problem, const Value& lhs, const Value& rhs, cons
 }
 
 // The axes with all sizes and attributes, without strides.
-std::vector<ConvolutionAxis> MakeAxes(const Problem& problem, const Value& lhs, const Value& rhs, const Shape& result) {
+std::vector<kernels::ConvolutionAxis> MakeAxes(const Problem& problem, const Value& lhs, const Value& rhs,
+                                               const Shape& result) {
   const ConvolutionDimensionNumbers& dnums = problem.dnums;
-  std::vector<ConvolutionAxis> axes(1);
+  std::vector<kernels::ConvolutionAxis> axes(1);
   axes[0].lhs_size = axes[0].out_size = result.dimensions(dnums.output_batch_dimension());
   for (int i = 0; i < dnums.input_spatial_dimensions_size(); ++i) {
     const WindowDimension& window = problem.window[i];
-    ConvolutionAxis axis;
+    kernels::ConvolutionAxis axis;
     axis.lhs_size = lhs.dimension(dnums.input_spatial_dimensions(i));
     axis.window_size = rhs.dimension(dnums.kernel_spatial_dimensions(i));
     axis.out_size = result.dimensions(dnums.output_spatial_dimensions(i));
@@ -382,7 +384,7 @@ std::vector<ConvolutionAxis> MakeAxes(const Problem& problem, const Value& lhs, 
 }
 
 // Strides of the dense arrays: of lhs [..., lhs_row], of rhs [..., rhs_row] and so on.
-void SetStrides(int64_t lhs_row, int64_t rhs_row, int64_t out_row, std::vector<ConvolutionAxis>* axes) {
+void SetStrides(int64_t lhs_row, int64_t rhs_row, int64_t out_row, std::vector<kernels::ConvolutionAxis>* axes) {
   for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis) {
     axis->lhs_stride = std::exchange(lhs_row, lhs_row * axis->lhs_size);
     axis->rhs_stride = std::exchange(rhs_row, rhs_row * axis->window_size);
@@ -463,7 +465,7 @@ absl::StatusOr<Value> RunAlongResult(Operation& op, const Problem& problem, Conv
              &convolution.axes);
   convolution.lhs_group_stride = convolution.axes[0].lhs_stride * convolution.axes[0].lhs_size;
   DimensionVector out_sizes;
-  for (const ConvolutionAxis& axis : convolution.axes) out_sizes.push_back(axis.out_size);
+  for (const kernels::ConvolutionAxis& axis : convolution.axes) out_sizes.push_back(axis.out_size);
   out_sizes.push_back(width);
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(accumulation, out_sizes));
   KASHI_RETURN_IF_ERROR(RunConvolution(op.run, convolution, out));
@@ -476,8 +478,8 @@ absl::StatusOr<Value> RunAlongResult(Operation& op, const Problem& problem, Conv
 
 // Runs windows that are larger than the result (kashi/kernels/backward_filter_convolution.h). Nothing if there is no
 // memory.
-absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, const BackwardFilterConvolution& backward,
-                                     Value lhs, Value rhs) {
+absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem,
+                                     const kernels::BackwardFilterConvolution& backward, Value lhs, Value rhs) {
   const PrimitiveType accumulation = lhs.element_type();
   const ConvolutionDimensionNumbers& dnums = problem.dnums;
   const DimensionVector lhs_strides = RowMajorStrides(lhs.dimensions()),
@@ -493,7 +495,7 @@ absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, cons
   KASHI_ASSIGN_OR_RETURN(rhs, MakeDense(op.run, std::move(rhs), rhs_view));
 
   DimensionVector out_sizes, order;
-  for (const ConvolutionAxis& axis : backward.axes) out_sizes.push_back(axis.out_size);
+  for (const kernels::ConvolutionAxis& axis : backward.axes) out_sizes.push_back(axis.out_size);
   out_sizes.push_back(backward.rows);
   out_sizes.push_back(backward.outputs);
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(accumulation, out_sizes));
@@ -503,12 +505,12 @@ absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, cons
     if constexpr (is_complex_v<T>) {
       return false;
     } else {
-      return RunBackwardFilterConvolution<T>(
+      return kernels::RunBackwardFilterConvolution<T>(
           backward, static_cast<const T*>(lhs.untyped_data()), static_cast<const T*>(rhs.untyped_data()),
           static_cast<T*>(out.mutable_data()), [&op] { return op.run.CheckStopped(); });
     }
   };
-  KASHI_ASSIGN_OR_RETURN(const bool is_done, AccumulationTypeSwitch(multiply, accumulation));
+  KASHI_ASSIGN_OR_RETURN(const bool is_done, kernels::AccumulationTypeSwitch(multiply, accumulation));
   if (!is_done) return Value();
   for (int64_t d : dnums.output_spatial_dimensions()) order.push_back(d);
   order.push_back(dnums.output_batch_dimension());
@@ -518,10 +520,10 @@ absl::StatusOr<Value> RunAlongWindow(Operation& op, const Problem& problem, cons
 
 absl::StatusOr<Value> RunEitherWay(Operation& op, const Problem& problem, Convolution convolution, Value lhs,
                                    Value rhs) {
-  const BackwardFilterConvolution backward{{convolution.axes.begin() + 1, convolution.axes.end()},
-                                           convolution.inputs,
-                                           convolution.axes[0].out_size,
-                                           convolution.outputs};
+  const kernels::BackwardFilterConvolution backward{{convolution.axes.begin() + 1, convolution.axes.end()},
+                                                    convolution.inputs,
+                                                    convolution.axes[0].out_size,
+                                                    convolution.outputs};
   if (convolution.groups == 1 && !primitive_util::IsComplexType(lhs.element_type()) && backward.IsWorthIt()) {
     KASHI_ASSIGN_OR_RETURN(Value out, RunAlongWindow(op, problem, backward, lhs, rhs));
     if (!out.is_nothing()) return out;
@@ -550,7 +552,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConvolution>(Operation& op) {
   convolution.outputs = rhs.dimension(problem.dnums.kernel_output_feature_dimension()) / convolution.groups;
 
   double terms = convolution.inputs;
-  for (const ConvolutionAxis& axis : convolution.axes) terms *= axis.window_size;
+  for (const kernels::ConvolutionAxis& axis : convolution.axes) terms *= axis.window_size;
   const PrimitiveType type = result.element_type();
   const PrimitiveType accumulation = ConvolutionAccumulationType(type, lhs.element_type(), rhs.element_type(), terms);
   KASHI_ASSIGN_OR_RETURN(lhs, ConvertOperand(op.run, std::move(lhs), type, accumulation));
@@ -560,4 +562,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kConvolution>(Operation& op) {
   return op.run.Convert(std::move(out), type);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

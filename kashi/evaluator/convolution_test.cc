@@ -13,7 +13,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Dimensions = std::vector<int64_t>;
@@ -384,4 +384,4 @@ TEST(ConvolutionTest, BatchOfProducts) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

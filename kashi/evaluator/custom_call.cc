@@ -32,7 +32,7 @@
 #include "kashi/evaluator/triangular_solve.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 namespace {
 
@@ -44,9 +44,9 @@ absl::StatusOr<Value> PassOn(Operation& op) {
     return ShapeUtil::Compatible(part, op.instruction.operand(i)->shape());
   };
   if (op.operands.size() == 1 && is_operand(shape, 0)) return std::move(op.operands[0]);
-  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return MisusedCustomCall(op);
+  if (!shape.IsTuple() || shape.tuple_shapes_size() != op.operands.size()) return custom_calls::MisusedCustomCall(op);
   for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
-    if (!is_operand(shape.tuple_shapes(i), i)) return MisusedCustomCall(op);
+    if (!is_operand(shape.tuple_shapes(i), i)) return custom_calls::MisusedCustomCall(op);
   }
   return Value::MakeTuple(
       std::vector<Value>(std::make_move_iterator(op.operands.begin()), std::make_move_iterator(op.operands.end())));
@@ -55,15 +55,16 @@ absl::StatusOr<Value> PassOn(Operation& op) {
 // ---- Borders of manual regions, on one of the devices (kashi/devices/sharding_border.h) -----------------------------
 
 // Collects the operands from the members of the device's group, one operand after the other.
-absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
+absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const devices::ShardingBorder> borders,
+                                  const devices::Device& device) {
   CollectiveGroup group = {borders[0].MembersFor(device.id())};
-  for (const ShardingBorder& border : borders) {
+  for (const devices::ShardingBorder& border : borders) {
     if (border.MembersFor(device.id()) == group.members) continue;
     return Unimplemented("%s: its operands leave a manual region over several groups of devices",
                          op.instruction.name());
   }
   group.own = absl::c_find(group.members, device.id()) - group.members.begin();
-  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const Given> given, Exchange(op, group, TakeOperands(op)));
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<const devices::Given> given, Exchange(op, group, TakeOperands(op)));
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t member) -> const Value& {
@@ -75,7 +76,8 @@ absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const ShardingBorder
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
 }
 
-absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const ShardingBorder> borders, const Device& device) {
+absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const devices::ShardingBorder> borders,
+                                  const devices::Device& device) {
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t) -> const Value& { return op.operands[k]; };
@@ -87,17 +89,18 @@ absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const ShardingBorder
 
 // On one device the region's arrays are the program's.
 absl::StatusOr<Value> CrossBorder(Operation& op) {
-  const Device* const device = op.run.device();
+  const devices::Device* const device = op.run.device();
   if (device == nullptr || device->partition_count() == 1) return PassOn(op);
-  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder>* borders,
+  KASHI_ASSIGN_OR_RETURN(const std::vector<devices::ShardingBorder>* borders,
                          op.run.BordersOf(op.instruction, device->partition_count()));
-  if (BorderKindOf(op.instruction) == BorderKind::kIntoRegion) return EnterRegion(op, *borders, *device);
+  if (devices::BorderKindOf(op.instruction) == devices::BorderKind::kIntoRegion)
+    return EnterRegion(op, *borders, *device);
   return LeaveRegion(op, *borders, *device);
 }
 
 // Memory without a meaning.
 absl::StatusOr<Value> AllocateBuffer(Operation& op) {
-  if (!op.instruction.shape().IsArray()) return MisusedCustomCall(op);
+  if (!op.instruction.shape().IsArray()) return custom_calls::MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value zeros, op.MakeResult());
   std::memset(zeros.mutable_bytes(), 0, zeros.byte_count());
   return zeros;
@@ -105,21 +108,22 @@ absl::StatusOr<Value> AllocateBuffer(Operation& op) {
 
 // The signal that a call on the TPU's sparse core may begin. Here it may begin at once.
 absl::StatusOr<Value> CallIsPrepared(Operation& op) {
-  if (op.operands.size() != 1 || !op.instruction.shape().IsToken()) return MisusedCustomCall(op);
+  if (op.operands.size() != 1 || !op.instruction.shape().IsToken()) return custom_calls::MisusedCustomCall(op);
   return Value::MakeToken();
 }
 
 // Calls that pass an array to or from memory that is written in place: the result is the operand.
 absl::StatusOr<Value> PassBufferOn(Operation& op) {
-  if (!HasArrayOperands(op, 1) || !HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
-    return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 1) ||
+      !custom_calls::HasArrayResult(op, op.operands[0].element_type(), op.operands[0].dimensions())) {
+    return custom_calls::MisusedCustomCall(op);
   }
   return std::move(op.operands[0]);
 }
 
 // Calls that only affect the compiler: the result is ().
 absl::StatusOr<Value> Nothing(Operation& op) {
-  if (!ShapeUtil::IsEmptyTuple(op.instruction.shape())) return MisusedCustomCall(op);
+  if (!ShapeUtil::IsEmptyTuple(op.instruction.shape())) return custom_calls::MisusedCustomCall(op);
   return Value::MakeTuple({});
 }
 
@@ -135,20 +139,20 @@ absl::StatusOr<Value> Resize(EvaluationRun& run, const Value& from, absl::Span<c
     from_strides[i - 1] = from_strides[i] * from.dimensions()[i];
     to_strides[i - 1] = to_strides[i] * sizes[i];
   }
-  CopyStrided(bounds, from.element_bytes(), {from.bytes(), from_strides}, {to.mutable_bytes(), to_strides});
+  literal::CopyStrided(bounds, from.element_bytes(), {from.bytes(), from_strides}, {to.mutable_bytes(), to_strides});
   return to;
 }
 
 // The array at its bound, and its sizes.
 absl::StatusOr<Value> PadToStatic(Operation& op) {
   const Shape& shape = op.instruction.shape();
-  if (!HasArrayOperands(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != op.operands[0].rank() + 1 ||
-      !shape.tuple_shapes(0).IsArray()) {
-    return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 1) || !shape.IsTuple() ||
+      shape.tuple_shapes_size() != op.operands[0].rank() + 1 || !shape.tuple_shapes(0).IsArray()) {
+    return custom_calls::MisusedCustomCall(op);
   }
   const Value& x = op.operands[0];
   const absl::Span<const int64_t> bounds = op.instruction.operand(0)->shape().dimensions();
-  if (shape.tuple_shapes(0).dimensions() != bounds) return MisusedCustomCall(op);
+  if (shape.tuple_shapes(0).dimensions() != bounds) return custom_calls::MisusedCustomCall(op);
   std::vector<Value> results(1);
   KASHI_ASSIGN_OR_RETURN(results[0], Resize(op.run, x, bounds));
   for (int i = 0; i < x.rank(); ++i) {
@@ -156,21 +160,21 @@ absl::StatusOr<Value> PadToStatic(Operation& op) {
     size.mutable_data<int32_t>()[0] = static_cast<int32_t>(x.dimension(i));
     results.push_back(std::move(size));
   }
-  return MakeTupleResult(op, std::move(results));
+  return custom_calls::MakeTupleResult(op, std::move(results));
 }
 
 // The reverse. Sizes beyond the bound are the bound, negative ones 0, as those of set-dimension-size.
 absl::StatusOr<Value> SliceToDynamic(Operation& op) {
   const Shape& shape = op.instruction.shape();
-  if (op.operands.empty() || !HasArrayOperands(op, op.operands.size()) || !shape.IsArray() ||
+  if (op.operands.empty() || !custom_calls::HasArrayOperands(op, op.operands.size()) || !shape.IsArray() ||
       op.operands[0].rank() + 1 != static_cast<int>(op.operands.size()) ||
       shape.dimensions() != op.operands[0].dimensions() || shape.element_type() != op.operands[0].element_type()) {
-    return MisusedCustomCall(op);
+    return custom_calls::MisusedCustomCall(op);
   }
   std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Value& size = op.operands[i + 1];
-    if (size.rank() != 0 || size.element_type() != S32) return MisusedCustomCall(op);
+    if (size.rank() != 0 || size.element_type() != S32) return custom_calls::MisusedCustomCall(op);
     if (shape.is_dynamic_dimension(i)) sizes[i] = std::clamp<int64_t>(size.data<int32_t>()[0], 0, sizes[i]);
   }
   return Resize(op.run, op.operands[0], sizes);
@@ -178,7 +182,8 @@ absl::StatusOr<Value> SliceToDynamic(Operation& op) {
 
 // The bytes of all operands in the order of their layouts, one operand after the other.
 absl::StatusOr<Value> ConcatBitcast(Operation& op) {
-  if (!HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, op.operands.size()) || !op.instruction.shape().IsArray())
+    return custom_calls::MisusedCustomCall(op);
   std::vector<std::pair<Value, const Shape*>> parts;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     parts.emplace_back(std::move(op.operands[i]), &op.instruction.operand(i)->shape());
@@ -198,12 +203,14 @@ PrimitiveType HalfType(PrimitiveType type) {
 }
 
 absl::StatusOr<Value> CombineHalves(Operation& op) {
-  if (!HasArrayOperands(op, 2) || !op.instruction.shape().IsArray()) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 2) || !op.instruction.shape().IsArray())
+    return custom_calls::MisusedCustomCall(op);
   const Value &low = op.operands[0], &high = op.operands[1];
   const PrimitiveType type = op.result()->element_type(), half = HalfType(type);
   if (half == PRIMITIVE_TYPE_INVALID || low.element_type() != half || high.element_type() != half ||
-      !HasArrayResult(op, type, low.dimensions()) || !HasArrayResult(op, type, high.dimensions())) {
-    return MisusedCustomCall(op);
+      !custom_calls::HasArrayResult(op, type, low.dimensions()) ||
+      !custom_calls::HasArrayResult(op, type, high.dimensions())) {
+    return custom_calls::MisusedCustomCall(op);
   }
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (type == F64) {
@@ -228,10 +235,11 @@ absl::StatusOr<Value> CombineHalves(Operation& op) {
 }
 
 absl::StatusOr<Value> SplitHalf(Operation& op, bool is_high) {
-  if (!HasArrayOperands(op, 1)) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 1)) return custom_calls::MisusedCustomCall(op);
   const Value& x = op.operands[0];
   const PrimitiveType half = HalfType(x.element_type());
-  if (half == PRIMITIVE_TYPE_INVALID || !HasArrayResult(op, half, x.dimensions())) return MisusedCustomCall(op);
+  if (half == PRIMITIVE_TYPE_INVALID || !custom_calls::HasArrayResult(op, half, x.dimensions()))
+    return custom_calls::MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (x.element_type() == F64) {
     float* const to = out.mutable_data<float>().data();
@@ -259,63 +267,63 @@ absl::StatusOr<Value> SplitHigh(Operation& op) { return SplitHalf(op, /*is_high=
 
 // a[..., n, n] -> the same
 bool IsOfSquareMatrices(const Operation& op) {
-  if (!HasArrayOperands(op, 1)) return false;
+  if (!custom_calls::HasArrayOperands(op, 1)) return false;
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
   return sizes.size() >= 2 && sizes.back() == sizes[sizes.size() - 2] &&
-         HasArrayResult(op, op.operands[0].element_type(), sizes);
+         custom_calls::HasArrayResult(op, op.operands[0].element_type(), sizes);
 }
 
 absl::StatusOr<Value> LowerCholesky(Operation& op) {
-  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
+  if (!IsOfSquareMatrices(op)) return custom_calls::MisusedCustomCall(op);
   return CholeskyFactors(op.run, std::move(op.operands[0]), /*lower=*/true);
 }
 
 absl::StatusOr<Value> InvertBlocks(Operation& op) {
-  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
+  if (!IsOfSquareMatrices(op)) return custom_calls::MisusedCustomCall(op);
   return InvertLowerTriangles(op.run, std::move(op.operands[0]));
 }
 
 absl::StatusOr<Value> EvaluateQr(Operation& op) {
-  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return custom_calls::MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(QrResult qr, QrFactors(op.run, std::move(op.operands[0])));
-  return MakeTupleResultOf(op, std::move(qr.factors), std::move(qr.taus));
+  return custom_calls::MakeTupleResultOf(op, std::move(qr.factors), std::move(qr.taus));
 }
 
 absl::StatusOr<Value> EvaluateProductOfReflectors(Operation& op) {
-  if (!HasArrayOperands(op, 2) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 2) || op.operands[0].rank() < 2) return custom_calls::MisusedCustomCall(op);
   const Value &factors = op.operands[0], &taus = op.operands[1];
   const absl::Span<const int64_t> sizes = factors.dimensions();
   const size_t batch = sizes.size() - 2;
   if (taus.rank() + 1 != factors.rank() || taus.dimensions().first(batch) != sizes.first(batch) ||
       taus.element_type() != factors.element_type() || taus.dimensions().back() > sizes[batch + 1] ||
-      sizes[batch + 1] > sizes[batch] || !HasArrayResult(op, factors.element_type(), sizes)) {
-    return MisusedCustomCall(op);
+      sizes[batch + 1] > sizes[batch] || !custom_calls::HasArrayResult(op, factors.element_type(), sizes)) {
+    return custom_calls::MisusedCustomCall(op);
   }
   return ProductOfReflectors(op.run, std::move(op.operands[0]), taus);
 }
 
 absl::StatusOr<Value> EvaluateCompactReflectors(Operation& op) {
-  if (!IsOfSquareMatrices(op)) return MisusedCustomCall(op);
+  if (!IsOfSquareMatrices(op)) return custom_calls::MisusedCustomCall(op);
   return CompactReflectors(op.run, std::move(op.operands[0]));
 }
 
 absl::StatusOr<Value> EvaluateLu(Operation& op) {
-  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return custom_calls::MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(LuResult lu, LuFactors(op.run, std::move(op.operands[0])));
-  return MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
+  return custom_calls::MakeTupleResultOf(op, std::move(lu.factors), std::move(lu.pivots), std::move(lu.permutation));
 }
 
 // The backend_config is "lower,sort,sweeps,tolerance": 1,1,100,1e-6. Kashi's results are exact, so the last two do not
 // matter.
 absl::StatusOr<Value> EvaluateEigh(Operation& op) {
-  if (!HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return MisusedCustomCall(op);
+  if (!custom_calls::HasArrayOperands(op, 1) || op.operands[0].rank() < 2) return custom_calls::MisusedCustomCall(op);
   const absl::Span<const int64_t> sizes = op.operands[0].dimensions();
-  if (sizes.back() != sizes[sizes.size() - 2]) return MisusedCustomCall(op);
+  if (sizes.back() != sizes[sizes.size() - 2]) return custom_calls::MisusedCustomCall(op);
   const std::vector<absl::string_view> config = absl::StrSplit(op.instruction.raw_backend_config_string(), ',');
   const auto is_set = [&](size_t i) { return i >= config.size() || absl::StripAsciiWhitespace(config[i]) != "0"; };
   KASHI_ASSIGN_OR_RETURN(EigenResult eigen,
                          HermitianEigen(op.run, std::move(op.operands[0]), /*lower=*/is_set(0), /*sort=*/is_set(1)));
-  return MakeTupleResultOf(op, std::move(eigen.vectors), std::move(eigen.values));
+  return custom_calls::MakeTupleResultOf(op, std::move(eigen.vectors), std::move(eigen.values));
 }
 
 // A matrix in quadrants (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11), not sorted. The rows of v are the
@@ -326,7 +334,7 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
            a.dimensions().back() == a.dimension(a.rank() - 2);
   };
   if (op.operands.size() != 4 || !std::all_of(op.operands.begin(), op.operands.end(), is_quadrant))
-    return MisusedCustomCall(op);
+    return custom_calls::MisusedCustomCall(op);
   const DenseShape quadrant = op.operands[0].dense_shape();
   const int64_t n = quadrant->dimensions().back(), bytes = op.operands[0].element_bytes();
   std::vector<int64_t> sizes(quadrant->dimensions().begin(), quadrant->dimensions().end());
@@ -336,8 +344,8 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   const int64_t part_strides[] = {n * n, n, 1}, whole_strides[] = {4 * n * n, 2 * n, 1};
   const auto begin = [&](int64_t i) { return (i / 2 * 2 * n + i % 2) * n * bytes; };  // of quadrant i, in bytes
   for (int64_t i = 0; i < 4; ++i) {
-    CopyStrided({count, n, n}, bytes, {op.operands[i].bytes(), part_strides},
-                {whole.mutable_bytes() + begin(i), whole_strides});
+    literal::CopyStrided({count, n, n}, bytes, {op.operands[i].bytes(), part_strides},
+                         {whole.mutable_bytes() + begin(i), whole_strides});
   }
   KASHI_ASSIGN_OR_RETURN(const EigenResult eigen,
                          HermitianEigen(op.run, std::move(whole), /*lower=*/true, /*sort=*/false));
@@ -347,23 +355,24 @@ absl::StatusOr<Value> EvaluateEighOfQuadrants(Operation& op) {
   for (int64_t half = 0; half < 2; ++half) {
     KASHI_ASSIGN_OR_RETURN(Value values, op.run.MakeArray(eigen.values.element_type(), sizes));
     const int64_t value_bytes = values.element_bytes();
-    CopyStrided({count, n}, value_bytes, {eigen.values.bytes() + half * n * value_bytes, {2 * n, 1}},
-                {values.mutable_bytes(), {n, 1}});
+    literal::CopyStrided({count, n}, value_bytes, {eigen.values.bytes() + half * n * value_bytes, {2 * n, 1}},
+                         {values.mutable_bytes(), {n, 1}});
     results.push_back(std::move(values));
   }
   for (int64_t i = 0; i < 4; ++i) {
     KASHI_ASSIGN_OR_RETURN(Value part, op.run.MakeArray(quadrant));
-    CopyStrided({count, n, n}, bytes, {eigen.vectors.bytes() + begin(i % 2 * 2 + i / 2), {4 * n * n, 1, 2 * n}},
-                {part.mutable_bytes(), part_strides});
+    literal::CopyStrided({count, n, n}, bytes,
+                         {eigen.vectors.bytes() + begin(i % 2 * 2 + i / 2), {4 * n * n, 1, 2 * n}},
+                         {part.mutable_bytes(), part_strides});
     results.push_back(std::move(part));
   }
-  return MakeTupleResult(op, std::move(results));
+  return custom_calls::MakeTupleResult(op, std::move(results));
 }
 
 // --------------------------------------------------------------------------------------------------------------------
 
 // A function that calls no computation, in the table.
-template <absl::StatusOr<Value> (*evaluate)(BasicOperation&)>
+template <absl::StatusOr<Value> (*evaluate)(values::BasicOperation&)>
 absl::StatusOr<Value> Basic(Operation& op) {
   return evaluate(op);
 }
@@ -429,21 +438,21 @@ constexpr Target kTargets[] = {
     // (a00, a01, a10, a11) -> (w0, w1, v00, v01, v10, v11)
     {"EighTpu", EvaluateEighOfQuadrants},
     // operands and results: kashi/custom_calls/custom_call_functions.h
-    {"tridiagonal_solve_perturbed_ffi", Basic<SolveTridiagonalPerturbed>},
-    {"cpu_csr_sparse_dense_ffi", Basic<MultiplyCsr>},
-    {"cu_threefry2x32", Basic<EvaluateThreefry>},
-    {"cu_threefry2x32_ffi", Basic<EvaluateThreefry>},
-    {"hip_threefry2x32", Basic<EvaluateThreefry>},
-    {"hip_threefry2x32_ffi", Basic<EvaluateThreefry>},
-    {"cu_lu_pivots_to_permutation", Basic<EvaluateLuPermutation>},
-    {"hip_lu_pivots_to_permutation", Basic<EvaluateLuPermutation>},
+    {"tridiagonal_solve_perturbed_ffi", Basic<custom_calls::SolveTridiagonalPerturbed>},
+    {"cpu_csr_sparse_dense_ffi", Basic<custom_calls::MultiplyCsr>},
+    {"cu_threefry2x32", Basic<custom_calls::EvaluateThreefry>},
+    {"cu_threefry2x32_ffi", Basic<custom_calls::EvaluateThreefry>},
+    {"hip_threefry2x32", Basic<custom_calls::EvaluateThreefry>},
+    {"hip_threefry2x32_ffi", Basic<custom_calls::EvaluateThreefry>},
+    {"cu_lu_pivots_to_permutation", Basic<custom_calls::EvaluateLuPermutation>},
+    {"hip_lu_pivots_to_permutation", Basic<custom_calls::EvaluateLuPermutation>},
     {"PartialReduce", EvaluateApproximateTopK},
     {"ApproxTopK", EvaluateApproximateTopK},
     {"TopK", EvaluateTopKCall},
-    {"check.eq", Basic<EvaluateCheckEq>},
-    {"check.expect_almost_eq", Basic<EvaluateExpectAlmostEq>},
-    {"check.expect_close", Basic<EvaluateExpectClose>},
-    {"check.expect_eq", Basic<EvaluateExpectEq>},
+    {"check.eq", Basic<custom_calls::EvaluateCheckEq>},
+    {"check.expect_almost_eq", Basic<custom_calls::EvaluateExpectAlmostEq>},
+    {"check.expect_close", Basic<custom_calls::EvaluateExpectClose>},
+    {"check.expect_eq", Basic<custom_calls::EvaluateExpectEq>},
     {"interpreter.run_parallel", EvaluateRunParallel},
 };
 
@@ -512,7 +521,7 @@ bool IsAnswer(const absl::StatusOr<Value>& result) { return !absl::IsUnimplement
 }  // namespace
 
 static bool IsKnown(absl::string_view target) {
-  return FindTarget(target) != nullptr || (HasLapack() && IsLapackCall(target));
+  return FindTarget(target) != nullptr || (custom_calls::HasLapack() && custom_calls::IsLapackCall(target));
 }
 
 template <>
@@ -525,14 +534,14 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
     if (IsAnswer(result)) return result;
   }
   if (const Target* const target = FindTarget(name)) return target->evaluate(op);
-  if (IsLapackCall(name)) return EvaluateLapackCall(op);
+  if (custom_calls::IsLapackCall(name)) return custom_calls::EvaluateLapackCall(op);
   return UnknownTarget(op);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 namespace kashi {
 
-bool IsKnownCustomCall(absl::string_view target) { return internal::IsKnown(target); }
+bool IsKnownCustomCall(absl::string_view target) { return evaluator::IsKnown(target); }
 
 }  // namespace kashi

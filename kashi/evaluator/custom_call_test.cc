@@ -13,7 +13,7 @@
 #include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::HasSubstr;
@@ -300,4 +300,4 @@ ENTRY e { x = f32[2,3] parameter(0) i = s32[2,3] parameter(1) low = f32[] consta
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -16,7 +16,7 @@
 #include "kashi/literal/strided_walk.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // An error that a module causes if a value of one size reaches an instruction that declares a different size (f32[<=5]
@@ -46,18 +46,18 @@ absl::StatusOr<Value> Renamed(Operation& op) {
 absl::StatusOr<Value> CopyFrom(Operation& op, int64_t offset, absl::Span<const int64_t> strides) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   const Value& in = op.operands[0];
-  KASHI_RETURN_IF_ERROR(
-      MoveBox(out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
-              {out.mutable_bytes(), ElementStrides(out.shape())}, [&op] { return op.run.CheckStopped(); }));
+  KASHI_RETURN_IF_ERROR(kernels::MoveBox(
+      out.dimensions(), in.element_bytes(), {in.bytes() + offset * in.element_bytes(), strides},
+      {out.mutable_bytes(), literal::ElementStrides(out.shape())}, [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
 // Copies `from` to the box that begins at `starts`. Pre: it is within `to`.
 absl::Status CopyIntoBox(const EvaluationRun& run, const Value& from, absl::Span<const int64_t> starts, Value& to) {
-  const DimensionVector strides = ElementStrides(to.shape());
-  return MoveBox(from.dimensions(), from.element_bytes(), {from.bytes(), ElementStrides(from.shape())},
-                 {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides},
-                 [&run] { return run.CheckStopped(); });
+  const DimensionVector strides = literal::ElementStrides(to.shape());
+  return kernels::MoveBox(
+      from.dimensions(), from.element_bytes(), {from.bytes(), literal::ElementStrides(from.shape())},
+      {to.mutable_bytes() + Dot(starts, strides) * to.element_bytes(), strides}, [&run] { return run.CheckStopped(); });
 }
 
 // Element i of an array of integers; of unsigned ones that no int64_t holds the largest that it does.
@@ -96,10 +96,10 @@ absl::StatusOr<DimensionVector> ClampedStarts(absl::Span<const Value> starts, ab
 // Writes one element everywhere in the box of `out` that begins at `starts`.
 absl::Status FillBox(const EvaluationRun& run, const Value& element, absl::Span<const int64_t> starts,
                      absl::Span<const int64_t> sizes, Value& out) {
-  const DimensionVector strides = ElementStrides(out.shape());
-  return MoveBox(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
-                 {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
-                 [&run] { return run.CheckStopped(); });
+  const DimensionVector strides = literal::ElementStrides(out.shape());
+  return kernels::MoveBox(sizes, out.element_bytes(), {element.bytes(), DimensionVector(sizes.size(), 0)},
+                          {out.mutable_bytes() + Dot(starts, strides) * out.element_bytes(), strides},
+                          [&run] { return run.CheckStopped(); });
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kBroadcast>(Operation& op) {
   if (ShapeUtil::IsZeroElementArray(*op.result())) return op.MakeResult();
   const Value& in = op.operands[0];
-  const DimensionVector in_strides = ElementStrides(in.shape());
+  const DimensionVector in_strides = literal::ElementStrides(in.shape());
   DimensionVector strides(op.result()->dimensions().size(), 0);
   int64_t previous = -1;
   bool is_ascending = true;
@@ -139,7 +139,7 @@ template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kTranspose>(Operation& op) {
   if (ShapeUtil::IsZeroElementArray(*op.result())) return op.MakeResult();
   const Value& in = op.operands[0];
-  const DimensionVector in_strides = ElementStrides(in.shape());
+  const DimensionVector in_strides = literal::ElementStrides(in.shape());
   DimensionVector strides(in.rank());
   int64_t previous = -1;
   bool keeps_order = true;  // except for dimensions of size 1
@@ -161,7 +161,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReverse>(Operation& op) {
   const Value& in = op.operands[0];
   if (in.dimensions() != op.result()->dimensions()) return SizesDoNotFit(op);
   if (ShapeUtil::IsZeroElementArray(*op.result())) return op.MakeResult();
-  DimensionVector strides = ElementStrides(in.shape());
+  DimensionVector strides = literal::ElementStrides(in.shape());
   int64_t offset = 0;
   bool is_in_order = true;
   for (int64_t d : op.instruction.dimensions()) {
@@ -180,7 +180,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSlice>(Operation& op) {
   const absl::Span<const int64_t> sizes = op.result()->dimensions();
   if (sizes == in.dimensions()) return Renamed(op);
   if (ShapeUtil::IsZeroElementArray(*op.result())) return op.MakeResult();
-  DimensionVector strides = ElementStrides(in.shape());
+  DimensionVector strides = literal::ElementStrides(in.shape());
   int64_t offset = 0;
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t start = op.instruction.slice_starts(d), stride = op.instruction.slice_strides(d);
@@ -202,7 +202,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicSlice>(Operation& op) {
   if (ShapeUtil::IsZeroElementArray(*op.result())) return op.MakeResult();
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(1), in.dimensions(), sizes, op.instruction));
-  const DimensionVector strides = ElementStrides(in.shape());
+  const DimensionVector strides = literal::ElementStrides(in.shape());
   return CopyFrom(op, Dot(starts, strides), strides);
 }
 
@@ -216,7 +216,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDynamicUpdateSlice>(Operation& op) {
   if (update.dimensions() == in.dimensions()) return Value::WithShape(std::move(update), op.result());
   KASHI_ASSIGN_OR_RETURN(const DimensionVector starts,
                          ClampedStarts(op.operands.subspan(2), in.dimensions(), update.dimensions(), op.instruction));
-  KASHI_ASSIGN_OR_RETURN(Value out, MakeWritable(op.run.budget(), std::move(op.operands[0])));
+  KASHI_ASSIGN_OR_RETURN(Value out, values::MakeWritable(op.run.budget(), std::move(op.operands[0])));
   if (update.element_count() > 0) KASHI_RETURN_IF_ERROR(CopyIntoBox(op.run, update, starts, out));
   return out;
 }
@@ -312,7 +312,8 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
     return out;
   }
 
-  const DimensionVector in_strides = ElementStrides(in.shape()), out_strides = ElementStrides(out.shape());
+  const DimensionVector in_strides = literal::ElementStrides(in.shape()),
+                        out_strides = literal::ElementStrides(out.shape());
   DimensionVector starts(in.rank()), sizes(in.rank()), target_strides(in.rank());
   int64_t offset = 0;
   bool has_holes = false;
@@ -330,9 +331,10 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kPad>(Operation& op) {
   } else {
     KASHI_RETURN_IF_ERROR(FillAround(op.run, element, starts, sizes, out));
   }
-  KASHI_RETURN_IF_ERROR(MoveBox(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
-                                {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides},
-                                [&op] { return op.run.CheckStopped(); }));
+  KASHI_RETURN_IF_ERROR(
+      kernels::MoveBox(sizes, out.element_bytes(), {in.bytes() + offset * in.element_bytes(), in_strides},
+                       {out.mutable_bytes() + Dot(starts, out_strides) * out.element_bytes(), target_strides},
+                       [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
@@ -343,7 +345,7 @@ void WriteCounts(PrimitiveType type, int64_t n, void* out) {
   primitive_util::ArrayTypeSwitch<void>(
       [&](auto constant) {
         using T = primitive_util::NativeTypeOf<constant>;
-        for (int64_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = ConvertElement<T>(i);
+        for (int64_t i = 0; i < n; ++i) static_cast<T*>(out)[i] = array::ConvertElement<T>(i);
       },
       type);
 }
@@ -365,9 +367,9 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kIota>(Operation& op) {
   WriteCounts(out.element_type(), n, counts.mutable_data());
   DimensionVector strides(out.rank(), 0);
   strides[dimension] = 1;
-  KASHI_RETURN_IF_ERROR(MoveBox(out.dimensions(), out.element_bytes(), {counts.bytes(), strides},
-                                {out.mutable_bytes(), ElementStrides(out.shape())},
-                                [&op] { return op.run.CheckStopped(); }));
+  KASHI_RETURN_IF_ERROR(kernels::MoveBox(out.dimensions(), out.element_bytes(), {counts.bytes(), strides},
+                                         {out.mutable_bytes(), literal::ElementStrides(out.shape())},
+                                         [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
@@ -390,10 +392,10 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSetDimensionSize>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResult());
   if (absl::MakeConstSpan(kept) != sizes) std::memset(out.mutable_data(), 0, out.byte_count());
   if (out.element_count() == 0 || in.element_count() == 0) return out;
-  KASHI_RETURN_IF_ERROR(MoveBox(kept, in.element_bytes(), {in.bytes(), ElementStrides(in.shape())},
-                                {out.mutable_bytes(), ElementStrides(out.shape())},
-                                [&op] { return op.run.CheckStopped(); }));
+  KASHI_RETURN_IF_ERROR(kernels::MoveBox(kept, in.element_bytes(), {in.bytes(), literal::ElementStrides(in.shape())},
+                                         {out.mutable_bytes(), literal::ElementStrides(out.shape())},
+                                         [&op] { return op.run.CheckStopped(); }));
   return out;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -15,12 +15,12 @@
 
 namespace kashi {
 
-using internal::Device;
-using internal::EntryFunction;
-using internal::EvaluationRun;
-using internal::LentBy;
-using internal::RunHooks;
-using internal::RunLimits;
+using devices::Device;
+using evaluator::EntryFunction;
+using evaluator::EvaluationRun;
+using evaluator::RunHooks;
+using values::LentBy;
+using values::RunLimits;
 namespace {
 
 absl::Status CheckArguments(const HloComputation& entry, const std::vector<Literal>& arguments) {
@@ -80,10 +80,10 @@ absl::StatusOr<std::vector<Literal>> RunOnDevices(const HloModule& module,
                                                   std::vector<std::vector<Literal>> arguments_of_devices,
                                                   const EvaluationOptions& options,
                                                   std::optional<DeviceCounts> counts) {
-  return internal::RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, RunHooks(), counts);
+  return evaluator::RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, RunHooks(), counts);
 }
 
-namespace internal {
+namespace evaluator {
 
 absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& module,
                                                            std::vector<std::vector<Literal>> arguments_of_devices,
@@ -100,8 +100,8 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
                                                            const EvaluationOptions& options, const RunHooks& hooks,
                                                            std::optional<DeviceCounts> counts,
                                                            EntryFunction run_entry) {
-  ThreadFabric threads;
-  DeviceFabric& fabric = hooks.fabric != nullptr ? *hooks.fabric : threads;
+  devices::ThreadFabric threads;
+  devices::DeviceFabric& fabric = hooks.fabric != nullptr ? *hooks.fabric : threads;
   const int64_t devices = static_cast<int64_t>(arguments_of_devices.size());
   const absl::StatusOr<DeviceCounts> sizes = CountsFor(module, counts, devices);
   if (!sizes.ok()) return fabric.Refuse(sizes.status());
@@ -109,9 +109,9 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
     return fabric.Refuse(
         InvalidArgument("The program is for %s, but there are arguments for %d", sizes->ToString(), devices));
   }
-  const RunLimits limits = LimitsOf(options);
+  const values::RunLimits limits = LimitsOf(options);
   std::vector<Literal> results(devices);
-  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](Device& device) -> absl::Status {
+  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, *sizes, limits, [&](devices::Device& device) -> absl::Status {
     KASHI_ASSIGN_OR_RETURN(results[device.id()], RunOnDevice(module, arguments_of_devices[device.id()], options, hooks,
                                                              limits, &device, run_entry));
     return absl::OkStatus();
@@ -122,11 +122,11 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
 absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
                                                       std::vector<std::vector<Value>> arguments_of_devices,
                                                       const EvaluationOptions& options, const RunHooks& hooks,
-                                                      const RunLimits& limits, DeviceCounts counts,
+                                                      const values::RunLimits& limits, DeviceCounts counts,
                                                       EntryFunction run_entry) {
-  ThreadFabric fabric;
+  devices::ThreadFabric fabric;
   std::vector<Value> results(counts.total());
-  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, counts, limits, [&](Device& device) -> absl::Status {
+  KASHI_RETURN_IF_ERROR(fabric.OnDevices(module, counts, limits, [&](devices::Device& device) -> absl::Status {
     RunHooks own = hooks;
     own.device = &device;
     EvaluationRun run(options, own, limits);
@@ -136,5 +136,5 @@ absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
   return results;
 }
 
-}  // namespace internal
+}  // namespace evaluator
 }  // namespace kashi

@@ -19,7 +19,7 @@
 #include "kashi/hlo/spmd/program_shards.h"
 #include "kashi/literal/npy.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 struct CorpusCase {
@@ -194,4 +194,4 @@ TEST(DeviceGroupCorpusTest, TheWholeProgramComputesWhatTheDevicesDo) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

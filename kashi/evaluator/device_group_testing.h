@@ -18,7 +18,7 @@
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // [k]: the arguments of device k.
 using DeviceArguments = std::vector<std::vector<Literal>>;
@@ -43,6 +43,6 @@ inline std::string RunText(absl::string_view text, DeviceArguments arguments,
   });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_DEVICE_GROUP_TESTING_H_

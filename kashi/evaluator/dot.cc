@@ -14,7 +14,7 @@
 #include "kashi/kernels/matrix_product_kernels.h"
 #include "kashi/kernels/packed_matrix_product.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Dimensions = absl::Span<const int64_t>;
@@ -38,7 +38,7 @@ bool SizesAgree(const Value& lhs, const Value& rhs, const DotDimensionNumbers& d
 struct DotMatrices {
   Matrices lhs, rhs;
 
-  MatrixProductSizes sizes() const { return {lhs.batch, lhs.rows, lhs.columns, rhs.columns}; }
+  kernels::MatrixProductSizes sizes() const { return {lhs.batch, lhs.rows, lhs.columns, rhs.columns}; }
 };
 
 // result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n], where b, m, k and n are any number of dimensions each.
@@ -60,10 +60,11 @@ absl::StatusOr<DotMatrices> ViewOperands(const Operation& op, Value lhs, Value r
 template <typename T>
 struct DotResult {
   Value array;
-  MatrixResult<T> matrices;
+  kernels::MatrixResult<T> matrices;
 };
 template <typename T>
-absl::StatusOr<DotResult<T>> MakeDotResult(const Operation& op, const MatrixProductSizes& sizes, PrimitiveType type) {
+absl::StatusOr<DotResult<T>> MakeDotResult(const Operation& op, const kernels::MatrixProductSizes& sizes,
+                                           PrimitiveType type) {
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(type, op.result()->dimensions()));
   if (out.element_count() != sizes.batch * sizes.m * sizes.n) return SizesDisagree(op);
   T* const data = static_cast<T*>(out.mutable_data());
@@ -77,18 +78,19 @@ absl::StatusOr<Value> Dot(Operation& op, Value lhs, Value rhs) {
   const auto multiply = [&](auto zero) -> absl::StatusOr<Value> {
     using T = decltype(zero);
     KASHI_ASSIGN_OR_RETURN(DotResult<T> out, MakeDotResult<T>(op, operands.sizes(), type));
-    KASHI_RETURN_IF_ERROR(MatrixProduct<T>(operands.sizes(), operands.lhs.As<T>(), operands.rhs.As<T>(), out.matrices,
-                                           MatrixProductMode::kAssign, [&op] { return op.run.CheckStopped(); }));
+    KASHI_RETURN_IF_ERROR(kernels::MatrixProduct<T>(operands.sizes(), operands.lhs.As<T>(), operands.rhs.As<T>(),
+                                                    out.matrices, kernels::MatrixProductMode::kAssign,
+                                                    [&op] { return op.run.CheckStopped(); }));
     return std::move(out.array);
   };
-  KASHI_ASSIGN_OR_RETURN(Value out, AccumulationTypeSwitch(multiply, type));
+  KASHI_ASSIGN_OR_RETURN(Value out, kernels::AccumulationTypeSwitch(multiply, type));
   return op.run.Convert(std::move(out), op.result()->element_type());
 }
 
 // ---- Short elements ------------------------------------------------------------------------------------------------
 
 // Below, packing costs more than it saves.
-bool IsWorthPacking(const MatrixProductSizes& sizes) {
+bool IsWorthPacking(const kernels::MatrixProductSizes& sizes) {
   constexpr int64_t kLeastSize = 16, kLeastWork = 1 << 15;
   return sizes.m >= kLeastSize && sizes.n >= kLeastSize &&
          static_cast<double>(sizes.m) * sizes.n * sizes.k >= kLeastWork;
@@ -96,38 +98,39 @@ bool IsWorthPacking(const MatrixProductSizes& sizes) {
 
 // The conversion of operands into words of the product's kernels.
 struct Packing {
-  PackFunction lhs, rhs;
+  kernels::PackFunction lhs, rhs;
   uint32_t flipped_lhs = 0;  // bits of each word
 };
 
 // False if there is no memory to pack.
 template <typename T>
-absl::StatusOr<bool> RunPackedDot(const Operation& op, const DotMatrices& operands, const PackedKernels<T>& kernels,
-                                  const Packing& packing, const MatrixResult<T>& out, bool add) {
+absl::StatusOr<bool> RunPackedDot(const Operation& op, const DotMatrices& operands,
+                                  const kernels::PackedKernels<T>& kernels, const Packing& packing,
+                                  const kernels::MatrixResult<T>& out, bool add) {
   const Matrices &lhs = operands.lhs, &rhs = operands.rhs;
-  return RunPackedProduct<T>({operands.sizes(),
-                              {lhs.value.untyped_data(), lhs.value.element_bytes(), lhs.batch_stride, lhs.row_stride,
-                               lhs.column_stride, packing.lhs, packing.flipped_lhs},
-                              {rhs.value.untyped_data(), rhs.value.element_bytes(), rhs.batch_stride, rhs.column_stride,
-                               rhs.row_stride, packing.rhs, 0},
-                              out,
-                              add,
-                              kernels,
-                              [&op] { return op.run.CheckStopped(); }});
+  return kernels::RunPackedProduct<T>({operands.sizes(),
+                                       {lhs.value.untyped_data(), lhs.value.element_bytes(), lhs.batch_stride,
+                                        lhs.row_stride, lhs.column_stride, packing.lhs, packing.flipped_lhs},
+                                       {rhs.value.untyped_data(), rhs.value.element_bytes(), rhs.batch_stride,
+                                        rhs.column_stride, rhs.row_stride, packing.rhs, 0},
+                                       out,
+                                       add,
+                                       kernels,
+                                       [&op] { return op.run.CheckStopped(); }});
 }
 
 // Packs operands of bf16 as f32, which saves the arrays of f32. The product is the same as theirs. Nothing if the
 // product is too small, or there is no memory to pack.
 absl::StatusOr<Value> TryWideningDot(Operation& op) {
   const PrimitiveType type = op.result()->element_type();
-  const Packing packing = {FindPackAsFloat(op.operands[0].element_type()),
-                           FindPackAsFloat(op.operands[1].element_type())};
+  const Packing packing = {kernels::FindPackAsFloat(op.operands[0].element_type()),
+                           kernels::FindPackAsFloat(op.operands[1].element_type())};
   if ((type != F32 && type != BF16) || packing.lhs == nullptr || packing.rhs == nullptr) return Value();
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
-  if (!IsPackedAsAWhole(operands.sizes())) return Value();
+  if (!kernels::IsPackedAsAWhole(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
-  KASHI_ASSIGN_OR_RETURN(const bool is_done,
-                         RunPackedDot(op, operands, FindKernels<float>().packed, packing, out.matrices, /*add=*/false));
+  KASHI_ASSIGN_OR_RETURN(const bool is_done, RunPackedDot(op, operands, kernels::FindKernels<float>().packed, packing,
+                                                          out.matrices, /*add=*/false));
   if (!is_done) return Value();
   return op.run.Convert(std::move(out.array), type);
 }
@@ -137,21 +140,21 @@ absl::StatusOr<Value> TryWideningDot(Operation& op) {
 absl::StatusOr<Value> TryInt16Dot(Operation& op) {
   const PrimitiveType type = op.result()->element_type();
   if (type != S32 && type != U32) return Value();
-  const Packing packing = {FindPackAsInt16(op.operands[0].element_type()),
-                           FindPackAsInt16(op.operands[1].element_type())};
+  const Packing packing = {kernels::FindPackAsInt16(op.operands[0].element_type()),
+                           kernels::FindPackAsInt16(op.operands[1].element_type())};
   if (packing.lhs == nullptr || packing.rhs == nullptr) return Value();
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsWorthPacking(operands.sizes())) return Value();
   KASHI_ASSIGN_OR_RETURN(DotResult<uint32_t> out, MakeDotResult<uint32_t>(op, operands.sizes(), type));
-  KASHI_ASSIGN_OR_RETURN(const bool is_done,
-                         RunPackedDot(op, operands, *FindInt16Kernels(), packing, out.matrices, /*add=*/false));
+  KASHI_ASSIGN_OR_RETURN(const bool is_done, RunPackedDot(op, operands, *kernels::FindInt16Kernels(), packing,
+                                                          out.matrices, /*add=*/false));
   if (!is_done) return Value();
   return std::move(out.array);
 }
 
 // out[b, i, j] = -128 * sum over k of rhs[b, k, j], for all i.
 absl::Status FillWithCorrection(const Operation& op, const Matrices& rhs, int64_t rows,
-                                const MatrixResult<uint32_t>& out) {
+                                const kernels::MatrixResult<uint32_t>& out) {
   constexpr int64_t kColumns = 256;
   const int64_t blocks = (rhs.columns + kColumns - 1) / kColumns;
   return ParallelFor(op.run, rhs.batch * blocks, 1, [&](int64_t begin, int64_t end, int) {
@@ -184,7 +187,7 @@ absl::Status FillWithCorrection(const Operation& op, const Matrices& rhs, int64_
 //
 // Nothing if the product is too small, or there is no memory to pack.
 absl::StatusOr<Value> TryInt8Dot(Operation& op) {
-  const Int8Kernels kernels = FindInt8Kernels();
+  const kernels::Int8Kernels kernels = kernels::FindInt8Kernels();
   if (op.result()->element_type() != S32 || op.operands[0].element_type() != S8 ||
       op.operands[1].element_type() != S8 || kernels.packed == nullptr) {
     return Value();
@@ -264,10 +267,10 @@ absl::Status RunRaggedRows(const RaggedDot& dot, T* out, StopFunction check_stop
     for (size_t j = 0; j < ends.size(); ++j) {
       if (ends[j] <= done) continue;
       const int64_t first = prefix * rows + dot.LengthOf(done), matrix = j * dot.batch + prefix / dot.before;
-      KASHI_RETURN_IF_ERROR(
-          MatrixProduct<T>({1, dot.LengthOf(ends[j] - done), dot.k, dot.n}, {dot.Lhs<T>(first * dot.k), 0, dot.k, 1},
-                           {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n},
-                           MatrixProductMode::kAssign, check_stopped));
+      KASHI_RETURN_IF_ERROR(kernels::MatrixProduct<T>(
+          {1, dot.LengthOf(ends[j] - done), dot.k, dot.n}, {dot.Lhs<T>(first * dot.k), 0, dot.k, 1},
+          {dot.Rhs<T>(matrix * dot.k * dot.n), 0, dot.n, 1}, {out + first * dot.n, 0, dot.n},
+          kernels::MatrixProductMode::kAssign, check_stopped));
       done = ends[j];
     }
   }
@@ -289,10 +292,10 @@ absl::Status RunRaggedSums(const RaggedDot& dot, T* out, StopFunction check_stop
       const int64_t begin = j == 0 ? 0 : ends[j - 1];
       if (ends[j] <= begin) continue;
       const int64_t p = p0 + dot.LengthOf(begin);
-      KASHI_RETURN_IF_ERROR(MatrixProduct<T>(
+      KASHI_RETURN_IF_ERROR(kernels::MatrixProduct<T>(
           {1, dot.m, dot.LengthOf(ends[j] - begin), dot.n}, {dot.Lhs<T>(b * dot.m * k + p), 0, k, 1},
           {dot.Rhs<T>((b * k + p) * dot.n), 0, dot.n, 1}, {out + (j * dot.batch + b) * dot.m * dot.n, 0, dot.n},
-          MatrixProductMode::kAdd, check_stopped));
+          kernels::MatrixProductMode::kAdd, check_stopped));
     }
   }
   return absl::OkStatus();
@@ -305,10 +308,10 @@ absl::Status RunRaggedBatch(const RaggedDot& dot, T* out, StopFunction check_sto
     KASHI_RETURN_IF_ERROR(check_stopped());
     const std::vector<int64_t> ends = dot.groups.EndsAt(prefix);
     const int64_t count = dot.LengthOf(ends.empty() ? 0 : ends.back()), b = prefix * dot.LengthOf(dot.ragged);
-    KASHI_RETURN_IF_ERROR(
-        MatrixProduct<T>({count, dot.m, dot.k, dot.n}, {dot.Lhs<T>(b * dot.m * dot.k), dot.m * dot.k, dot.k, 1},
-                         {dot.Rhs<T>(b * dot.k * dot.n), dot.k * dot.n, dot.n, 1},
-                         {out + b * dot.m * dot.n, dot.m * dot.n, dot.n}, MatrixProductMode::kAssign, check_stopped));
+    KASHI_RETURN_IF_ERROR(kernels::MatrixProduct<T>(
+        {count, dot.m, dot.k, dot.n}, {dot.Lhs<T>(b * dot.m * dot.k), dot.m * dot.k, dot.k, 1},
+        {dot.Rhs<T>(b * dot.k * dot.n), dot.k * dot.n, dot.n, 1}, {out + b * dot.m * dot.n, dot.m * dot.n, dot.n},
+        kernels::MatrixProductMode::kAssign, check_stopped));
   }
   return absl::OkStatus();
 }
@@ -330,14 +333,14 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kDot>(Operation& op) {
     KASHI_ASSIGN_OR_RETURN(Value result, attempt(op));
     if (!result.is_nothing()) return result;
   }
-  const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
+  const PrimitiveType result = op.result()->element_type(), accumulation = kernels::AccumulationType(result);
   KASHI_ASSIGN_OR_RETURN(Value lhs, ConvertOperand(op.run, std::move(op.operands[0]), result, accumulation));
   KASHI_ASSIGN_OR_RETURN(Value rhs, ConvertOperand(op.run, std::move(op.operands[1]), result, accumulation));
   return Dot(op, std::move(lhs), std::move(rhs));
 }
 
 bool IsBf16Dot(const HloInstruction& dot) {
-  return dot.opcode() == HloOpcode::kDot && FindBf16Kernels() != nullptr &&
+  return dot.opcode() == HloOpcode::kDot && kernels::FindBf16Kernels() != nullptr &&
          dot.operand(0)->shape().element_type() == BF16 && dot.operand(1)->shape().element_type() == BF16 &&
          (dot.shape().element_type() == BF16 || dot.shape().element_type() == F32);
 }
@@ -346,7 +349,7 @@ absl::StatusOr<Value> EvaluateBf16Dot(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const DotMatrices operands, ViewOperands(op, op.operands[0], op.operands[1]));
   if (!IsWorthPacking(operands.sizes())) return Evaluate<HloOpcode::kDot>(op);
   KASHI_ASSIGN_OR_RETURN(DotResult<float> out, MakeDotResult<float>(op, operands.sizes(), F32));
-  const PackedKernels<float>& kernels = *FindBf16Kernels();
+  const kernels::PackedKernels<float>& kernels = *kernels::FindBf16Kernels();
   KASHI_ASSIGN_OR_RETURN(const bool is_done, RunPackedDot(op, operands, kernels, {kernels.pack_lhs, kernels.pack_rhs},
                                                           out.matrices, /*add=*/false));
   if (!is_done) return Evaluate<HloOpcode::kDot>(op);
@@ -355,7 +358,7 @@ absl::StatusOr<Value> EvaluateBf16Dot(Operation& op) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
-  const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
+  const PrimitiveType result = op.result()->element_type(), accumulation = kernels::AccumulationType(result);
   KASHI_ASSIGN_OR_RETURN(Value lhs, ConvertOperand(op.run, std::move(op.operands[0]), result, accumulation));
   KASHI_ASSIGN_OR_RETURN(Value rhs, ConvertOperand(op.run, std::move(op.operands[1]), result, accumulation));
   KASHI_ASSIGN_OR_RETURN(const Value sizes, op.run.Convert(std::move(op.operands[2]), S64));
@@ -402,7 +405,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRaggedDot>(Operation& op) {
   const int64_t results = is_contracting ? dot.groups.count() : 1;
   if (out.element_count() != results * dot.batch * dot.m * dot.n) return SizesDisagree(op);
   std::memset(out.mutable_data(), 0, out.byte_count());
-  KASHI_RETURN_IF_ERROR(AccumulationTypeSwitch(
+  KASHI_RETURN_IF_ERROR(kernels::AccumulationTypeSwitch(
       [&](auto zero) {
         using T = decltype(zero);
         T* const data = static_cast<T*>(out.mutable_data());
@@ -436,7 +439,7 @@ absl::StatusOr<Value> Scale(Operation& op, const Value& operand, Value scale) {
     view.Add(size / blocks, 0);
   }
   KASHI_ASSIGN_OR_RETURN(const Value factors, MakeDense(op.run, std::move(scale), view));
-  AccumulationTypeSwitch(
+  kernels::AccumulationTypeSwitch(
       [&](auto zero) {
         using T = decltype(zero);
         const T* elements = static_cast<const T*>(operand.untyped_data());
@@ -452,7 +455,7 @@ absl::StatusOr<Value> Scale(Operation& op, const Value& operand, Value scale) {
 
 template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kScaledDot>(Operation& op) {
-  const PrimitiveType result = op.result()->element_type(), accumulation = AccumulationType(result);
+  const PrimitiveType result = op.result()->element_type(), accumulation = kernels::AccumulationType(result);
   for (Value& operand : op.operands) {
     KASHI_ASSIGN_OR_RETURN(operand, ConvertOperand(op.run, std::move(operand), result, accumulation));
   }
@@ -461,4 +464,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kScaledDot>(Operation& op) {
   return Dot(op, std::move(lhs), std::move(rhs));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -7,7 +7,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Whether this processor multiplies bf16 and both operands of the dot are bf16 arrays.
 bool IsBf16Dot(const HloInstruction& dot);
@@ -16,6 +16,6 @@ bool IsBf16Dot(const HloInstruction& dot);
 // two products is rounded as the instruction does (round to nearest even after each).
 absl::StatusOr<Value> EvaluateBf16Dot(Operation& op);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_DOT_H_

@@ -18,7 +18,7 @@
 #include "kashi/hlo/inference/instruction_shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -125,7 +125,7 @@ absl::StatusOr<Shape> InferredFor(const HloInstruction& instruction, absl::Span<
     new_operands.push_back(stand_ins.back().get());
   }
   const std::unique_ptr<HloInstruction> clone = instruction.CloneWithNewOperands(instruction.shape(), new_operands);
-  return InferInstructionShape(*clone);
+  return hlo::InferInstructionShape(*clone);
 }
 
 // The arrays of `declared` with the sizes that were inferred for them. The types are those of `declared`, since text
@@ -158,4 +158,4 @@ absl::StatusOr<std::vector<DenseShape>> DynamicResultShapes(const HloInstruction
   return ShapesWithSizesOf(*inferred, instruction.shape());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

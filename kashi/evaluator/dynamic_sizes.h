@@ -11,7 +11,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 absl::StatusOr<std::vector<int64_t>> SizesOfBroadcast(const HloInstruction& broadcast,
                                                       absl::Span<const Value> operands);
@@ -23,6 +23,6 @@ absl::StatusOr<std::vector<int64_t>> SizesOfSetDimensionSize(const HloInstructio
                                                              absl::Span<const Value> operands);
 absl::StatusOr<std::vector<int64_t>> SizesOfSlice(const HloInstruction& slice, absl::Span<const Value> operands);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_DYNAMIC_SIZES_H_

@@ -13,7 +13,7 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/kernels/element_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 constexpr int64_t kGrain = 16384;              // elements that are worth a thread
@@ -58,7 +58,8 @@ absl::StatusOr<Value> MakeOutput(Operation& op, absl::Span<const Input> inputs) 
 }
 
 // Elements [begin, end) of the result.
-void RunRange(const ElementKernel& kernel, absl::Span<const Input> inputs, char* output, int64_t begin, int64_t end) {
+void RunRange(const kernels::ElementKernel& kernel, absl::Span<const Input> inputs, char* output, int64_t begin,
+              int64_t end) {
   const bool repeats =
       std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return input.copies != nullptr; });
   const int64_t step = repeats ? kChunk : end - begin;
@@ -77,7 +78,7 @@ void RunRange(const ElementKernel& kernel, absl::Span<const Input> inputs, char*
 // out[i] = f(a[i], b[i], …), several ranges of i at a time.
 absl::StatusOr<Value> EvaluateElementwise(Operation& op) {
   if (op.kernel == nullptr) return FindElementKernel(op.instruction).status();  // which says what is wrong
-  const ElementKernel& kernel = *op.kernel;
+  const kernels::ElementKernel& kernel = *op.kernel;
   const int64_t n = ShapeUtil::ElementsIn(*op.result());
   absl::InlinedVector<Input, 3> inputs;
   for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -91,10 +92,11 @@ absl::StatusOr<Value> EvaluateElementwise(Operation& op) {
   char* output = result.mutable_bytes();
   for (int64_t block = 0; block < n; block += kBlock) {
     KASHI_RETURN_IF_ERROR(op.run.CheckStopped());
-    ParallelFor(std::min(kBlock, n - block), kGrain,
-                [&](int64_t begin, int64_t end, int) { RunRange(kernel, inputs, output, block + begin, block + end); });
+    base::ParallelFor(std::min(kBlock, n - block), kGrain, [&](int64_t begin, int64_t end, int) {
+      RunRange(kernel, inputs, output, block + begin, block + end);
+    });
   }
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

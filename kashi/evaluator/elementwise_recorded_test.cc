@@ -14,7 +14,7 @@
 #include "kashi/kernels/close_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 std::vector<std::string> Words(const std::string& text) { return absl::StrSplit(text, ' ', absl::SkipEmpty()); }
@@ -55,7 +55,7 @@ void ExpectClose(const Literal& actual, const Literal& expected, double relative
   if (actual.ToString() == expected.ToString()) return;
   const Literal a = *actual.Convert(C128), b = *expected.Convert(C128);
   for (int64_t i = 0; i < a.element_count(); ++i) {
-    EXPECT_TRUE(IsClose(a.Get<complex128>({i}), b.Get<complex128>({i}), relative))
+    EXPECT_TRUE(kernels::IsClose(a.Get<complex128>({i}), b.Get<complex128>({i}), relative))
         << "element " << i << "\n"
         << actual.ToString() << "\nexpected\n"
         << expected.ToString();
@@ -63,7 +63,7 @@ void ExpectClose(const Literal& actual, const Literal& expected, double relative
 }
 
 TEST(ElementwiseTest, ComputesWhatXlaDoes) {
-  for (const std::vector<std::string>& row : ReadTestData("evaluator/elementwise.tsv")) {
+  for (const std::vector<std::string>& row : array::ReadTestData("evaluator/elementwise.tsv")) {
     ASSERT_GE(row.size(), 6u);
     const std::string &op = row[0], &type = row[1], &result_type = row[2], &attributes = row[3];
     SCOPED_TRACE(absl::StrJoin(row, " | "));
@@ -85,4 +85,4 @@ TEST(ElementwiseTest, ComputesWhatXlaDoes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

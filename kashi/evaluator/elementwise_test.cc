@@ -18,7 +18,7 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Arguments = std::vector<const Literal*>;
@@ -191,4 +191,4 @@ TEST(ComplexElementwiseTest, Atan2OfSmallQuotients) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

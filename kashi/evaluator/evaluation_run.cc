@@ -26,7 +26,7 @@
 #include "kashi/kernels/loops.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Every level is some hundred bytes of the thread's stack.
@@ -53,7 +53,7 @@ absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instr
     }
     return Value::MakeTuple(std::move(elements));
   }
-  if (value.is_array() && shape.IsArray() && HasSizesOf(value, shape)) {
+  if (value.is_array() && shape.IsArray() && values::HasSizesOf(value, shape)) {
     return run.Convert(std::move(value), shape.element_type());
   }
   if (!value.is_array() && !value.is_tuple() && shape.IsToken()) return value;
@@ -63,7 +63,7 @@ absl::StatusOr<Value> AsDeclared(EvaluationRun& run, const HloInstruction& instr
 }
 
 absl::Status MakeAsDeclared(EvaluationRun& run, const HloInstruction& instruction, Value* value) {
-  if (HasShape(*value, instruction.shape())) return absl::OkStatus();
+  if (values::HasShape(*value, instruction.shape())) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(*value, AsDeclared(run, instruction, instruction.shape(), std::move(*value)));
   return absl::OkStatus();
 }
@@ -73,12 +73,12 @@ absl::Status MakeAsDeclared(EvaluationRun& run, const ComputationPlanStep& step,
 
 // Gives the array the name that messages of guard pages use.
 void NameForGuards(const HloInstruction& instruction, const Value& value) {
-  if (value.is_array()) NameGuarded(value.untyped_data(), instruction.name());
+  if (value.is_array()) base::NameGuarded(value.untyped_data(), instruction.name());
 }
 
 }  // namespace
 
-RunLimits LimitsOf(const EvaluationOptions& options) {
+values::RunLimits LimitsOf(const EvaluationOptions& options) {
   return {std::make_shared<MemoryBudget>(std::max<int64_t>(0, options.memory_limit_bytes)),
           std::make_shared<WorkMeter>(WorkLimits{options.max_work, options.deadline, options.cancelled,
                                                  options.is_cancelled,
@@ -87,7 +87,7 @@ RunLimits LimitsOf(const EvaluationOptions& options) {
 
 EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks)
     : EvaluationRun(options, hooks, LimitsOf(options)) {}
-EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks, RunLimits limits)
+EvaluationRun::EvaluationRun(EvaluationOptions options, RunHooks hooks, values::RunLimits limits)
     : options_(std::move(options)),
       hooks_(hooks),
       limits_(std::move(limits)),
@@ -118,7 +118,7 @@ absl::StatusOr<Value> EvaluationRun::MakeArray(PrimitiveType type, absl::Span<co
 
 absl::StatusOr<Value> EvaluationRun::Convert(Value value, PrimitiveType type) {
   if (value.element_type() == type) return value;
-  KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindConvertKernel(value.element_type(), type));
+  KASHI_ASSIGN_OR_RETURN(const kernels::ElementKernel kernel, kernels::FindConvertKernel(value.element_type(), type));
   KASHI_ASSIGN_OR_RETURN(Value result, MakeArray(type, value.dimensions()));
   constexpr int64_t kGrain = 1 << 16;
   const char* const from = static_cast<const char*>(value.untyped_data());
@@ -158,12 +158,13 @@ absl::Status EvaluationRun::PlaceSteps(const HloComputation& computation, Comput
   return absl::OkStatus();
 }
 
-absl::StatusOr<const std::vector<ShardingBorder>*> EvaluationRun::BordersOf(const HloInstruction& custom_call,
-                                                                            int64_t devices) {
-  std::unique_ptr<std::vector<ShardingBorder>>& borders = borders_[&custom_call];
+absl::StatusOr<const std::vector<devices::ShardingBorder>*> EvaluationRun::BordersOf(const HloInstruction& custom_call,
+                                                                                     int64_t devices) {
+  std::unique_ptr<std::vector<devices::ShardingBorder>>& borders = borders_[&custom_call];
   if (borders == nullptr) {
-    KASHI_ASSIGN_OR_RETURN(std::vector<ShardingBorder> made, ShardingBorder::Make(custom_call, devices));
-    borders = std::make_unique<std::vector<ShardingBorder>>(std::move(made));
+    KASHI_ASSIGN_OR_RETURN(std::vector<devices::ShardingBorder> made,
+                           devices::ShardingBorder::Make(custom_call, devices));
+    borders = std::make_unique<std::vector<devices::ShardingBorder>>(std::move(made));
   }
   return borders.get();
 }
@@ -213,7 +214,7 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
                                                   absl::Span<const DenseShape> results, int64_t work,
                                                   const HloInstruction* start) {
   if (absl::Status error = limits_.work->Spend(work); !error.ok()) return AtInstruction(*step.instruction, error);
-  const GuardedStep guarded(step.instruction->name());
+  const base::GuardedStep guarded(step.instruction->name());
   Operation operation{{*step.instruction, operands, results, limits_, std::exchange(result_memory_, {})},
                       *this,
                       step.kernel.get(),
@@ -303,7 +304,7 @@ absl::Status EvaluationRun::RunPlan(ComputationPlan& plan, absl::Span<Value> arg
       if (step.instruction->opcode() == HloOpcode::kConstant) step.constant = values[i];
     }
     if (!step.keeps_unrounded) values[i].DropUnrounded();
-    if (HasGuardPages()) NameForGuards(*step.instruction, values[i]);
+    if (base::HasGuardPages()) NameForGuards(*step.instruction, values[i]);
     if (step.place == StepPlace::kOnDevices) continue;
     if (options_.observer) KASHI_RETURN_IF_ERROR(options_.observer(*step.instruction, values[i]));
   }
@@ -376,4 +377,4 @@ absl::StatusOr<Value> EvaluationRun::EvaluateInstruction(const HloInstruction& i
   return EvaluateStep(MakeComputationPlanStep(instruction), operands);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -27,11 +27,14 @@
 #include "kashi/values/run_limits.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::devices {
+class ShardingBorder;
+}  // namespace kashi::devices
+
+namespace kashi::evaluator {
 
 class CompiledStep;
 class ManualRegions;
-class ShardingBorder;
 class LaneFunction;
 class StepClock;
 class UnroundedResults;
@@ -40,21 +43,21 @@ struct ComputationPlanStep;
 struct Operation;
 struct UnroundedStep;
 
-RunLimits LimitsOf(const EvaluationOptions& options);
+values::RunLimits LimitsOf(const EvaluationOptions& options);
 
 class EvaluationRun {
  public:
   explicit EvaluationRun(EvaluationOptions options = {}, RunHooks hooks = {});
-  EvaluationRun(EvaluationOptions options, RunHooks hooks, RunLimits limits);
+  EvaluationRun(EvaluationOptions options, RunHooks hooks, values::RunLimits limits);
   ~EvaluationRun();
   EvaluationRun(const EvaluationRun&) = delete;
   EvaluationRun& operator=(const EvaluationRun&) = delete;
 
   const EvaluationOptions& options() const { return options_; }
   const RunHooks& hooks() const { return hooks_; }
-  Device* device() const { return hooks_.device; }
+  devices::Device* device() const { return hooks_.device; }
   const std::shared_ptr<MemoryBudget>& budget() const { return limits_.memory; }
-  const RunLimits& limits() const { return limits_; }
+  const values::RunLimits& limits() const { return limits_; }
   // The clock of RunHooks::profile; null: nothing is measured.
   StepClock* step_clock() const { return step_clock_; }
 
@@ -99,7 +102,7 @@ class EvaluationRun {
   // The error of a loop with more than EvaluationOptions::max_loop_iterations.
   absl::Status LoopIsTooLong(const HloInstruction& loop) const;
   // For manual regions, which continue as runs of each device (manual_region.h).
-  void set_device(Device* device) { hooks_.device = device; }
+  void set_device(devices::Device* device) { hooks_.device = device; }
   // `start`: Operation::start.
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      const HloInstruction* start = nullptr);
@@ -108,7 +111,8 @@ class EvaluationRun {
   absl::StatusOr<Value> EvaluateStep(const ComputationPlanStep& step, absl::Span<Value> operands,
                                      absl::Span<Value> result_memory);
   // The conversion of each operand at the border of a manual region. Valid as long as the run.
-  absl::StatusOr<const std::vector<ShardingBorder>*> BordersOf(const HloInstruction& custom_call, int64_t devices);
+  absl::StatusOr<const std::vector<devices::ShardingBorder>*> BordersOf(const HloInstruction& custom_call,
+                                                                        int64_t devices);
 
   std::mt19937_64& random() { return random_; }
   // The state of rng-get-and-update-state, 128 bits.
@@ -131,12 +135,12 @@ class EvaluationRun {
 
   EvaluationOptions options_;
   RunHooks hooks_;
-  RunLimits limits_;
+  values::RunLimits limits_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<ComputationPlan>> plans_;
   absl::flat_hash_map<const HloComputation*, std::unique_ptr<LaneFunction>> lane_functions_;
   // By module, or by computation outside of a module.
   absl::flat_hash_map<const void*, std::unique_ptr<UnroundedResults>> unrounded_results_;
-  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<ShardingBorder>>> borders_;
+  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<std::vector<devices::ShardingBorder>>> borders_;
   std::unique_ptr<ManualRegions> regions_;  // only in a global program
   StepClock* step_clock_ = nullptr;
   absl::Span<Value> result_memory_;  // of the operation that comes next
@@ -145,6 +149,6 @@ class EvaluationRun {
   unsigned __int128 rng_state_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_EVALUATION_RUN_H_

@@ -16,7 +16,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 const Literal& FiveNumbers() {
@@ -318,4 +318,4 @@ TEST(EvaluationRunTest, ConstantsStayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

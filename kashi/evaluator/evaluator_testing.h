@@ -16,7 +16,7 @@
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Reads a module (or a single computation or instruction), verifies it, and evaluates its entry.
 inline absl::StatusOr<Literal> TryEvaluateText(absl::string_view text,
@@ -43,6 +43,6 @@ inline Literal EvaluateText(absl::string_view text, const std::vector<Literal>& 
   return EvaluateText(text, pointers);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_EVALUATOR_TESTING_H_

@@ -5,7 +5,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/devices/sharding_border.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 bool IsBf16(const HloInstruction* x) { return x->shape().IsArray() && x->shape().element_type() == BF16; }
@@ -19,8 +19,9 @@ Shape AsF32(const Shape& shape) { return ShapeUtil::ChangeElementType(shape, F32
 // Manual regions know their computations by name: their calls stay, in compiled programs too.
 bool HasManualRegions(absl::Span<HloComputation* const> computations) {
   return absl::c_any_of(computations, [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(),
-                          [](const HloInstruction* x) { return BorderKindOf(*x) != BorderKind::kNone; });
+    return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
+      return devices::BorderKindOf(*x) != devices::BorderKind::kNone;
+    });
   });
 }
 
@@ -107,4 +108,4 @@ UnroundedResults::UnroundedResults(absl::Span<HloComputation* const> computation
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

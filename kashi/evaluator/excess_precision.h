@@ -22,7 +22,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Whether the result of x need not be rounded: c above.
 bool CanBeUnrounded(const HloInstruction& x);
@@ -56,6 +56,6 @@ class UnroundedResults {
   absl::flat_hash_set<const HloInstruction*> kept_, takers_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_EXCESS_PRECISION_H_

@@ -12,11 +12,12 @@
 #include "gtest/gtest.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/evaluator_testing.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/stored_programs_testing.h"
 #include "kashi/kernels/element_kernel.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Programs on x = 256 and y = 1, whose sum is no bf16. V stands for bf16[4], W for f32[4], P for the parameters x, y.
@@ -244,4 +245,4 @@ TEST(ExcessPrecisionTest, RoundedNumbersAreThoseOfTheOperation) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

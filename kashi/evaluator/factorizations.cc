@@ -13,7 +13,7 @@
 #include "kashi/kernels/matrix_kernels.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -43,10 +43,10 @@ PrimitiveType WideType(PrimitiveType type) { return primitive_util::IsComplexTyp
 
 // A copy of the array in f64 or c128 to work in.
 absl::StatusOr<Value> Widened(EvaluationRun& run, Value a) {
-  KASHI_RETURN_IF_ERROR(LinearAlgebraType(a.element_type()).status());
+  KASHI_RETURN_IF_ERROR(kernels::LinearAlgebraType(a.element_type()).status());
   const PrimitiveType wide = WideType(a.element_type());
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), wide));
-  return MakeWritable(run.budget(), std::move(a));
+  return values::MakeWritable(run.budget(), std::move(a));
 }
 
 // f(double) or f(complex128), by the type of an array that Widened gave.
@@ -56,14 +56,14 @@ absl::Status SwitchWide(const Value& wide, F&& f) {
 }
 
 template <typename T>
-Matrix<T> MatrixOf(Value& value, int64_t i, int64_t m, int64_t n) {
+kernels::Matrix<T> MatrixOf(Value& value, int64_t i, int64_t m, int64_t n) {
   return {value.mutable_data<T>().data() + i * m * n, m, n, n};
 }
 
 // Calls body(i) for each matrix; checks for cancellation before each.
 template <typename Body>
 absl::Status ForEach(EvaluationRun& run, int64_t count, double work, Body&& body) {
-  return ForEachMatrix(count, work, [&](int64_t i) -> absl::Status {
+  return kernels::ForEachMatrix(count, work, [&](int64_t i) -> absl::Status {
     KASHI_RETURN_IF_ERROR(run.CheckStopped());
     if constexpr (std::is_void_v<decltype(body(i))>) {
       body(i);
@@ -85,7 +85,7 @@ absl::StatusOr<QrResult> QrFactors(EvaluationRun& run, Value a) {
     using T = decltype(zero);
     T* const data = taus.mutable_data<T>().data();
     return ForEach(run, stack.count, 2.0 * stack.m * stack.n * stack.k,
-                   [&](int64_t i) { FactorQr(MatrixOf<T>(a, i, stack.m, stack.n), data + i * stack.k); });
+                   [&](int64_t i) { kernels::FactorQr(MatrixOf<T>(a, i, stack.m, stack.n), data + i * stack.k); });
   }));
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), type));
   KASHI_ASSIGN_OR_RETURN(taus, run.Convert(std::move(taus), type));
@@ -102,9 +102,10 @@ absl::StatusOr<Value> ProductOfReflectors(EvaluationRun& run, Value factors, con
   KASHI_RETURN_IF_ERROR(SwitchWide(factors, [&](auto zero) {
     using T = decltype(zero);
     return ForEach(run, stack.count, 2.0 * stack.m * stack.n * count, [&](int64_t i) {
-      const Matrix<T> from = MatrixOf<T>(factors, i, stack.m, stack.n);
-      MultiplyReflectors<T>({from.data, from.rows, from.columns, from.stride}, wide_taus.data<T>().data() + i * count,
-                            count, MatrixOf<T>(q, i, stack.m, stack.n));
+      const kernels::Matrix<T> from = MatrixOf<T>(factors, i, stack.m, stack.n);
+      kernels::MultiplyReflectors<T>({from.data, from.rows, from.columns, from.stride},
+                                     wide_taus.data<T>().data() + i * count, count,
+                                     MatrixOf<T>(q, i, stack.m, stack.n));
     });
   }));
   return run.Convert(std::move(q), type);
@@ -117,7 +118,7 @@ absl::StatusOr<Value> CompactReflectors(EvaluationRun& run, Value u) {
   KASHI_RETURN_IF_ERROR(SwitchWide(u, [&](auto zero) {
     using T = decltype(zero);
     return ForEach(run, stack.count, static_cast<double>(stack.n) * stack.n * stack.n / 3,
-                   [&](int64_t i) { MakeCompact(MatrixOf<T>(u, i, stack.n, stack.n)); });
+                   [&](int64_t i) { kernels::MakeCompact(MatrixOf<T>(u, i, stack.n, stack.n)); });
   }));
   return run.Convert(std::move(u), type);
 }
@@ -133,7 +134,7 @@ absl::StatusOr<LuResult> LuFactors(EvaluationRun& run, Value a) {
     int32_t* const swaps = pivots.mutable_data<int32_t>().data();
     int32_t* const rows = permutation.mutable_data<int32_t>().data();
     return ForEach(run, stack.count, static_cast<double>(stack.m) * stack.n * stack.k, [&](int64_t i) {
-      FactorLu(MatrixOf<T>(a, i, stack.m, stack.n), swaps + i * stack.k, rows + i * stack.m);
+      kernels::FactorLu(MatrixOf<T>(a, i, stack.m, stack.n), swaps + i * stack.k, rows + i * stack.m);
     });
   }));
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), type));
@@ -152,8 +153,8 @@ absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool low
     using T = decltype(zero);
     double* const w = values.mutable_data<double>().data();
     return ForEach(run, stack.count, 40.0 * stack.n * stack.n * stack.n, [&](int64_t i) {
-      return FactorEigen(MatrixOf<T>(a, i, stack.n, stack.n), lower, sort, MatrixOf<T>(vectors, i, stack.n, stack.n),
-                         w + i * stack.n, check_stopped);
+      return kernels::FactorEigen(MatrixOf<T>(a, i, stack.n, stack.n), lower, sort,
+                                  MatrixOf<T>(vectors, i, stack.n, stack.n), w + i * stack.n, check_stopped);
     });
   }));
   KASHI_ASSIGN_OR_RETURN(vectors, run.Convert(std::move(vectors), type));
@@ -161,4 +162,4 @@ absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool low
   return EigenResult{std::move(vectors), std::move(values)};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // A[m,n] = Q R by Householder reflectors H_i = I - tau_i v_i v_i^H, Q = H_1 … H_k, k = min(m, n), in the form of
 // LAPACK's geqrf:
@@ -50,6 +50,6 @@ struct EigenResult {
 };
 absl::StatusOr<EigenResult> HermitianEigen(EvaluationRun& run, Value a, bool lower, bool sort);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_FACTORIZATIONS_H_

@@ -12,7 +12,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // The largest element of |x - y|.
@@ -218,4 +218,4 @@ TEST(FactorizationsTest, OtherShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

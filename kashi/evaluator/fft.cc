@@ -20,11 +20,11 @@
 #include "kashi/hlo/attributes/enum_text.h"
 #include "kashi/kernels/fft_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
-FftAxisShape ShapeAlong(absl::Span<const int64_t> dimensions, int64_t axis) {
-  FftAxisShape shape{1, dimensions[axis], 1};
+kernels::FftAxisShape ShapeAlong(absl::Span<const int64_t> dimensions, int64_t axis) {
+  kernels::FftAxisShape shape{1, dimensions[axis], 1};
   for (int64_t i = 0; i < axis; ++i) shape.outer *= dimensions[i];
   for (int64_t i = axis + 1; i < dimensions.size(); ++i) shape.inner *= dimensions[i];
   return shape;
@@ -34,16 +34,16 @@ bool IsSinglePrecision(PrimitiveType type) { return type == F32 || type == C64; 
 bool IsDoublePrecision(PrimitiveType type) { return type == F64 || type == C128; }
 
 template <typename T>
-const FftStorage<T>& StorageOf(const Value& array) {
-  const FftKernels<T>& kernels = FindFftKernels<T>();
+const kernels::FftStorage<T>& StorageOf(const Value& array) {
+  const kernels::FftKernels<T>& kernels = kernels::FindFftKernels<T>();
   return IsDoublePrecision(array.element_type()) ? kernels.of_f64 : kernels.of_f32;
 }
 
-FftNumbers NumbersAlong(const HloInstruction& fft, int64_t axis) {
+kernels::FftNumbers NumbersAlong(const HloInstruction& fft, int64_t axis) {
   const bool is_last = axis + 1 == static_cast<int64_t>(fft.fft_length().size());
-  if (is_last && fft.fft_type() == RFFT) return FftNumbers::kRealToHalf;
-  if (is_last && fft.fft_type() == IRFFT) return FftNumbers::kHalfToReal;
-  return FftNumbers::kComplex;
+  if (is_last && fft.fft_type() == RFFT) return kernels::FftNumbers::kRealToHalf;
+  if (is_last && fft.fft_type() == IRFFT) return kernels::FftNumbers::kHalfToReal;
+  return kernels::FftNumbers::kComplex;
 }
 
 // Transforms along an axis of fft_length; the result has this type. In place if that can be.
@@ -56,8 +56,8 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
   DimensionVector dimensions(from.dimensions().begin(), from.dimensions().end());
   dimensions[dimension] = op.result()->dimensions(dimension);
   const void* const data = from.untyped_data();
-  const FftStorage<T>& storage = StorageOf<T>(from);
-  const FftAxisShape shape = ShapeAlong(from.dimensions(), dimension);
+  const kernels::FftStorage<T>& storage = StorageOf<T>(from);
+  const kernels::FftAxisShape shape = ShapeAlong(from.dimensions(), dimension);
   Value to;
   if (from.is_unique() && from.element_type() == type && from.dimensions() == absl::MakeConstSpan(dimensions)) {
     to = std::move(from);
@@ -65,9 +65,10 @@ absl::StatusOr<Value> TransformAxis(const Operation& op, int64_t axis, Primitive
     KASHI_ASSIGN_OR_RETURN(to, op.MakeResultOf(type, dimensions));
   }
   if (to.element_count() == 0) return to;
-  KASHI_ASSIGN_OR_RETURN(const ScratchMemory plan_memory,
-                         op.run.ReserveScratch(SaturatingMultiply(n, kFftPlanNumbers * sizeof(T)), op.instruction));
-  const std::shared_ptr<const FftAxis<T>> plan = axes.FindOrMake(axis, NumbersAlong(fft, axis), n, shape);
+  KASHI_ASSIGN_OR_RETURN(
+      const ScratchMemory plan_memory,
+      op.run.ReserveScratch(SaturatingMultiply(n, kernels::kFftPlanNumbers * sizeof(T)), op.instruction));
+  const std::shared_ptr<const kernels::FftAxis<T>> plan = axes.FindOrMake(axis, NumbersAlong(fft, axis), n, shape);
   constexpr PrimitiveType kType = primitive_util::NativeToPrimitiveType<T>();
   KASHI_ASSIGN_OR_RETURN(Value scratch, op.run.MakeArray(kType, {plan->scratch()}));
   const bool is_inverse = fft.fft_type() == IFFT || fft.fft_type() == IRFFT;
@@ -123,12 +124,12 @@ absl::StatusOr<Value> TransformAxes(Operation& op, FftAxes<T>& axes) {
 }  // namespace
 
 template <typename T>
-std::shared_ptr<const FftAxis<T>> FftAxes<T>::FindOrMake(int64_t axis, FftNumbers numbers, int64_t length,
-                                                         const FftAxisShape& shape) {
+std::shared_ptr<const kernels::FftAxis<T>> FftAxes<T>::FindOrMake(int64_t axis, kernels::FftNumbers numbers,
+                                                                  int64_t length, const kernels::FftAxisShape& shape) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (axis >= axes_.size()) axes_.resize(axis + 1);
   if (axes_[axis] == nullptr || !(axes_[axis]->shape() == shape)) {
-    axes_[axis] = std::make_shared<const FftAxis<T>>(numbers, length, shape);
+    axes_[axis] = std::make_shared<const kernels::FftAxis<T>>(numbers, length, shape);
   }
   return axes_[axis];
 }
@@ -149,4 +150,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kFft>(Operation& op) {
   return TransformAxes(op, axes);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -13,19 +13,19 @@
 #include "kashi/kernels/fft_axis.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // The prepared axes of one instruction's transforms, kept for the next run. Thread-safe.
 template <typename T>
 class FftAxes {
  public:
   // The axis that was kept, if it has this shape; otherwise a new one.
-  std::shared_ptr<const FftAxis<T>> FindOrMake(int64_t axis, FftNumbers numbers, int64_t length,
-                                               const FftAxisShape& shape);
+  std::shared_ptr<const kernels::FftAxis<T>> FindOrMake(int64_t axis, kernels::FftNumbers numbers, int64_t length,
+                                                        const kernels::FftAxisShape& shape);
 
  private:
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const FftAxis<T>>> axes_;
+  std::vector<std::shared_ptr<const kernels::FftAxis<T>>> axes_;
 };
 
 // Whether operand and result of the FFT are arrays of F32 and C64, or of F64 and C128.
@@ -41,6 +41,6 @@ class FftOfOnePrecision {
   FftAxes<double> f64_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_FFT_H_

@@ -7,18 +7,18 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 absl::Status CheckedParallelFor(const EvaluationRun& run, bool parallel, int64_t n, int64_t grain,
                                 absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body) {
-  return StoppableParallelFor([&run] { return run.CheckStopped(); }, parallel, n, grain, body);
+  return kernels::StoppableParallelFor([&run] { return run.CheckStopped(); }, parallel, n, grain, body);
 }
 
 LaneFold::LaneFold(const LaneFunction& function, int64_t lanes) : function_(function), scratch_(function, lanes) {
   const std::optional<HloOpcode> binary = function.AsBinary();
   if (!binary.has_value()) return;
   const PrimitiveType type = function.result_types()[0];
-  absl::StatusOr<ElementKernel> kernel = FindBinaryKernel(*binary, type, type, type);
+  absl::StatusOr<kernels::ElementKernel> kernel = kernels::FindBinaryKernel(*binary, type, type, type);
   if (kernel.ok()) kernel_ = *std::move(kernel);
 }
 
@@ -49,7 +49,7 @@ Targets Reduction::accumulator_data() {
 void Reduction::FillWithInits(int64_t begin, int64_t end) {
   for (int64_t i = 0; i < size(); ++i) {
     const int bytes = accumulators[i].element_bytes();
-    FillElements(bytes, inits[i].untyped_data(), accumulators[i].mutable_bytes() + begin * bytes, end - begin);
+    kernels::FillElements(bytes, inits[i].untyped_data(), accumulators[i].mutable_bytes() + begin * bytes, end - begin);
   }
 }
 
@@ -86,4 +86,4 @@ absl::StatusOr<Value> MakeResults(Operation& op, std::vector<Value> results) {
   return std::move(results[0]);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

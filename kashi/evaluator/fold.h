@@ -20,7 +20,7 @@
 #include "kashi/kernels/loops.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // One source for each reduced operand. Most reductions have one; argmax has two.
 using Sources = absl::InlinedVector<const char*, 2>;
@@ -38,7 +38,7 @@ class LaneFold {
 
  private:
   const LaneFunction& function_;
-  std::optional<ElementKernel> kernel_;
+  std::optional<kernels::ElementKernel> kernel_;
   LaneFunction::Scratch scratch_;
 };
 
@@ -61,6 +61,6 @@ absl::StatusOr<Reduction> MakeReduction(Operation& op);
 // a tuple shape.
 absl::StatusOr<Value> MakeResults(Operation& op, std::vector<Value> results);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_FOLD_H_

@@ -13,34 +13,35 @@
 #include "kashi/kernels/indexed_windows.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Elements worth another thread, and bytes of a window that is worth one.
 constexpr int64_t kElementsPerTask = 16 * 1024;
 constexpr int64_t kLargeWindowBytes = 1 << 20;
 
-using Places = IndexedWindows::Places;
+using Places = kernels::IndexedWindows::Places;
 
 // Row after row of a window, each for all windows of a block: rows are often single elements, and places close by.
-void GatherWindows(const IndexedWindows& windows, const Value& operand, int64_t begin, int64_t end, char* out) {
+void GatherWindows(const kernels::IndexedWindows& windows, const Value& operand, int64_t begin, int64_t end,
+                   char* out) {
   Places places;
   const int element_bytes = operand.element_bytes();
-  for (int64_t block = begin; block < end; block += IndexedWindows::kMaxPlaces) {
-    const int64_t n = windows.FindPlaces(block, std::min(IndexedWindows::kMaxPlaces, end - block),
-                                         IndexedWindows::Beyond::kClamp, places);
+  for (int64_t block = begin; block < end; block += kernels::IndexedWindows::kMaxPlaces) {
+    const int64_t n = windows.FindPlaces(block, std::min(kernels::IndexedWindows::kMaxPlaces, end - block),
+                                         kernels::IndexedWindows::Beyond::kClamp, places);
     windows.ForEachRow([&](int64_t from, int64_t to) {
-      CopyRows(operand.bytes() + from * element_bytes, places.operand.data(), out + to * element_bytes,
-               places.batch.data(), n, element_bytes, windows.row() * element_bytes);
+      kernels::CopyRows(operand.bytes() + from * element_bytes, places.operand.data(), out + to * element_bytes,
+                        places.batch.data(), n, element_bytes, windows.row() * element_bytes);
     });
   }
 }
 
 // Few windows, each large enough to be copied by several threads.
-absl::Status GatherLargeWindows(const EvaluationRun& run, const IndexedWindows& windows, const Value& operand,
+absl::Status GatherLargeWindows(const EvaluationRun& run, const kernels::IndexedWindows& windows, const Value& operand,
                                 char* out) {
   DimensionVector bounds, from_strides, to_strides;
-  for (const IndexedWindows::Loop& loop : windows.loops()) {
+  for (const kernels::IndexedWindows::Loop& loop : windows.loops()) {
     bounds.push_back(loop.bound);
     from_strides.push_back(loop.operand_stride);
     to_strides.push_back(loop.batch_stride);
@@ -52,10 +53,10 @@ absl::Status GatherLargeWindows(const EvaluationRun& run, const IndexedWindows& 
   const int element_bytes = operand.element_bytes();
   for (int64_t i = 0; i < windows.window_count(); ++i) {
     KASHI_RETURN_IF_ERROR(run.CheckStopped());
-    windows.FindPlaces(i, 1, IndexedWindows::Beyond::kClamp, places);
-    KASHI_RETURN_IF_ERROR(
-        CopyStridedUntil(bounds, element_bytes, {operand.bytes() + places.operand[0] * element_bytes, from_strides},
-                         {out + places.batch[0] * element_bytes, to_strides}, [&run] { return run.CheckStopped(); }));
+    windows.FindPlaces(i, 1, kernels::IndexedWindows::Beyond::kClamp, places);
+    KASHI_RETURN_IF_ERROR(literal::CopyStridedUntil(
+        bounds, element_bytes, {operand.bytes() + places.operand[0] * element_bytes, from_strides},
+        {out + places.batch[0] * element_bytes, to_strides}, [&run] { return run.CheckStopped(); }));
   }
   return absl::OkStatus();
 }
@@ -73,7 +74,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
     return out;
   }
   const Value& indices = op.operands[1];
-  const absl::StatusOr<IndexedWindows> windows = IndexedWindows::Make(
+  const absl::StatusOr<kernels::IndexedWindows> windows = kernels::IndexedWindows::Make(
       {numbers.offset_dims(), numbers.collapsed_slice_dims(), numbers.start_index_map(),
        numbers.operand_batching_dims(), numbers.start_indices_batching_dims(), numbers.index_vector_dim()},
       operand.dimensions(), {indices.element_type(), indices.dimensions(), indices.untyped_data()}, out.dimensions());
@@ -94,4 +95,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kGather>(Operation& op) {
   return out;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and cases that it omits.
@@ -64,4 +64,4 @@ TEST(GatherTest, CopiesLargeWindows) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -19,14 +19,14 @@
 
 namespace kashi {
 
-using internal::CheckArguments;
+using evaluator::CheckArguments;
+using evaluator::EvaluationRun;
+using evaluator::PartialEvaluation;
+using evaluator::TraceProducts;
+using hlo::InferInstructionShape;
 using internal::EvalErrorDetail;
-using internal::EvaluationRun;
-using internal::InferInstructionShape;
 using internal::kEvalErrorDetailUrl;
-using internal::LentBy;
-using internal::PartialEvaluation;
-using internal::TraceProducts;
+using values::LentBy;
 namespace {
 
 using OperandList = absl::Span<HloInstruction* const>;
@@ -66,7 +66,7 @@ std::vector<const Literal*> HloEvaluator::PointersTo(absl::Span<const Literal> l
   return pointers;
 }
 
-bool HloEvaluator::IsOpcodeImplemented(HloOpcode opcode) { return internal::FindEvaluation(opcode) != nullptr; }
+bool HloEvaluator::IsOpcodeImplemented(HloOpcode opcode) { return evaluator::FindEvaluation(opcode) != nullptr; }
 
 void HloEvaluator::set_custom_call_handler(CustomCallFunction handler) {
   custom_call_function_ = std::move(handler);
@@ -92,7 +92,7 @@ EvaluationOptions HloEvaluator::OptionsOfRun() {
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloComputation& computation,
                                                absl::Span<const Literal* const> arguments) {
   EvaluationRun run(OptionsOfRun());
-  return internal::RunOnLiterals(computation, arguments, run);
+  return evaluator::RunOnLiterals(computation, arguments, run);
 }
 
 absl::StatusOr<Literal> HloEvaluator::Evaluate(const HloInstruction* instruction, PrecomputedAnalyses,

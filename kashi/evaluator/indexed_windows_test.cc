@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "kashi/evaluator/evaluator_testing.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Index = std::vector<int64_t>;
@@ -192,4 +192,4 @@ TEST(IndexedWindowsTest, ScatterIsWhatItsDefinitionSays) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

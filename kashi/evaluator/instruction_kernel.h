@@ -6,11 +6,11 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/element_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Pre: HasElementKernel. UNIMPLEMENTED for types that the operation does not support.
-absl::StatusOr<ElementKernel> FindElementKernel(const HloInstruction& instruction);
+absl::StatusOr<kernels::ElementKernel> FindElementKernel(const HloInstruction& instruction);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_INSTRUCTION_KERNEL_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/check.h"
 #include "kashi/evaluator/operation_table.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Int128 = __int128;
@@ -258,4 +258,4 @@ IntegerForms::Id IntegerForms::Apply(HloOpcode opcode, PrimitiveType type, absl:
   return AsType(type, rule(*this, type, operands));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -24,7 +24,7 @@
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Both ends belong to it.
 struct IntegerRange {
@@ -106,6 +106,6 @@ struct IntegerRules {
   static Id Subtract(IntegerForms& forms, PrimitiveType type, Ids x);
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_INTEGER_FORMS_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using FormId = IntegerForms::Id;
@@ -118,4 +118,4 @@ TEST(IntegerFormsTest, Predicates) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -21,7 +21,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 absl::StatusOr<DeviceCounts> ProcessGrid(const Operation& op) {
@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<std::vector<Value>>> DealOperands(Operation& op, int6
     const HloComputation* program = op.instruction.called_computations()[process];
     std::vector<Value>& own = arguments.emplace_back();
     for (const HloInstruction* parameter : program->parameter_instructions()) {
-      if (next >= op.operands.size() || !HasShape(op.operands[next], parameter->shape())) {
+      if (next >= op.operands.size() || !values::HasShape(op.operands[next], parameter->shape())) {
         return InvalidArgument("%s: operand %d does not suit %s of %s", op.instruction.name(), next, parameter->name(),
                                program->name());
       }
@@ -80,7 +80,7 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
   if (op.run.device() != nullptr) return Unimplemented("%s: processes within a device", op.instruction.name());
   KASHI_ASSIGN_OR_RETURN(std::deque<Value> infeed, MakeInfeed(op, counts.total()));
   std::vector<Value> results(counts.total());
-  const auto run_process = [&](Device& device) -> absl::Status {
+  const auto run_process = [&](devices::Device& device) -> absl::Status {
     // Observers and profiles belong to one thread.
     EvaluationOptions options = op.run.options();
     options.observer = nullptr;
@@ -92,7 +92,7 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
                                                           std::move(arguments[device.id()])));
     return absl::OkStatus();
   };
-  KASHI_RETURN_IF_ERROR(OnProcessesAtOnce(counts, op.run.limits(), std::move(infeed), run_process));
+  KASHI_RETURN_IF_ERROR(devices::OnProcessesAtOnce(counts, op.run.limits(), std::move(infeed), run_process));
   std::vector<Value> all;
   for (Value& result : results) {
     if (!result.is_tuple()) {
@@ -103,7 +103,8 @@ absl::StatusOr<Value> EvaluateRunParallel(Operation& op) {
   }
   const Shape& shape = op.instruction.shape();
   Value result = !shape.IsTuple() && all.size() == 1 ? std::move(all[0]) : Value::MakeTuple(std::move(all));
-  return HasShape(result, shape) ? absl::StatusOr<Value>(std::move(result)) : MisusedCustomCall(op);
+  return values::HasShape(result, shape) ? absl::StatusOr<Value>(std::move(result))
+                                         : custom_calls::MisusedCustomCall(op);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

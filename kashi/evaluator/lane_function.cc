@@ -12,7 +12,7 @@
 #include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/operation_table.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Computations whose calls nest deeper than this run lane by lane.
@@ -189,7 +189,7 @@ class LaneCompiler {
     if (unrounded_ == nullptr || !unrounded_->Contains(instruction)) return AddStep(instruction, nodes, node);
     const WideInstruction wide = MakeWide(instruction);
     Node f32{-1, F32, {}, -1};
-    absl::StatusOr<ElementKernel> narrow = FindConvertKernel(F32, BF16);
+    absl::StatusOr<kernels::ElementKernel> narrow = kernels::FindConvertKernel(F32, BF16);
     if (!narrow.ok() || !AddKernel(*wide.instruction, instruction.operands(), nodes, &f32)) return false;
     node->unrounded = f32.reg;
     node->reg = NewRegister(BF16);
@@ -205,14 +205,15 @@ class LaneCompiler {
   // The kernel of `instruction`, applied to these operands, which may have other floating-point types.
   bool AddKernel(const HloInstruction& instruction, absl::Span<HloInstruction* const> operands, const Nodes& nodes,
                  Node* node) {
-    absl::StatusOr<ElementKernel> kernel = FindElementKernel(instruction);
+    absl::StatusOr<kernels::ElementKernel> kernel = FindElementKernel(instruction);
     if (!kernel.ok()) return false;
     absl::InlinedVector<int, 3> inputs;
     for (size_t i = 0; i < operands.size(); ++i) {
       const Node& operand = nodes.at(operands[i]);
       int reg = operand.reg;
       if (operand.type != kernel->input_types[i]) {
-        absl::StatusOr<ElementKernel> convert = FindConvertKernel(operand.type, kernel->input_types[i]);
+        absl::StatusOr<kernels::ElementKernel> convert =
+            kernels::FindConvertKernel(operand.type, kernel->input_types[i]);
         if (!convert.ok()) return false;
         const int converted = NewRegister(kernel->input_types[i]);
         function_.steps_.push_back({*std::move(convert), {reg}, converted});
@@ -363,4 +364,4 @@ absl::Status LaneFunction::RunLaneByLane(absl::Span<const void* const> inputs, a
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -22,7 +22,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/kernels/element_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 class EvaluationRun;
 
@@ -75,7 +75,7 @@ class LaneFunction {
  private:
   friend class LaneCompiler;
   struct Step {
-    ElementKernel kernel;
+    kernels::ElementKernel kernel;
     absl::InlinedVector<int, 3> inputs;  // registers
     int output;
   };
@@ -102,6 +102,6 @@ class LaneFunction {
   EvaluationRun* run_ = nullptr;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_LANE_FUNCTION_H_

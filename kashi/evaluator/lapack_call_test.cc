@@ -14,7 +14,7 @@
 #include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::HasSubstr;
@@ -23,17 +23,17 @@ TEST(LapackCallTest, Targets) {
   for (const absl::string_view name :
        {"lapack_spotrf_ffi", "lapack_zungqr_ffi", "lapack_dorgqr_ffi", "lapack_cheevd_ffi", "lapack_ssytrd_ffi",
         "lapack_cunmqr_ffi", "lapack_zgeqp3_ffi"}) {
-    EXPECT_TRUE(IsLapackCall(name)) << name;
-    EXPECT_EQ(IsKnownCustomCall(name), HasLapack()) << name;
+    EXPECT_TRUE(custom_calls::IsLapackCall(name)) << name;
+    EXPECT_EQ(IsKnownCustomCall(name), custom_calls::HasLapack()) << name;
   }
   for (const absl::string_view name :
        {"lapack_spotrf", "blas_ctrsm", "lapack_zungqr", "lapack_cheevd", "lapack_sgees"}) {
-    EXPECT_TRUE(IsLapackCall(name)) << name;
+    EXPECT_TRUE(custom_calls::IsLapackCall(name)) << name;
   }
   for (const absl::string_view name :
        {"lapack_sungqr_ffi", "lapack_zorgqr_ffi", "lapack_potrf_ffi", "lapack__ffi", "lapack_s_ffi", "", "lapack_strsm",
         "blas_spotrf", "blas_strsm_ffi", "lapack_sgeqp3", "blas_", "lapack_"}) {
-    EXPECT_FALSE(IsLapackCall(name)) << name;
+    EXPECT_FALSE(custom_calls::IsLapackCall(name)) << name;
   }
 }
 
@@ -55,7 +55,7 @@ absl::StatusOr<Literal> Call(absl::string_view target, absl::string_view result,
 }
 
 TEST(LapackCallTest, WithoutLapackTheErrorSaysWhatIsMissing) {
-  if (HasLapack()) GTEST_SKIP() << "built with LAPACK";
+  if (custom_calls::HasLapack()) GTEST_SKIP() << "built with LAPACK";
   const absl::Status status = Call("lapack_spotrf_ffi", "(f32[3,3]{0,1}, s32[])", "3,3", "{uplo = 76 : ui8}").status();
   EXPECT_TRUE(absl::IsUnimplemented(status));
   EXPECT_THAT(status.message(), HasSubstr("liblapack-dev"));
@@ -64,7 +64,7 @@ TEST(LapackCallTest, WithoutLapackTheErrorSaysWhatIsMissing) {
 class LapackTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
+    if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
   }
 };
 
@@ -219,4 +219,4 @@ TEST_F(LapackTest, WorkspaceCountsAgainstTheMemoryLimit) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -7,7 +7,7 @@
 #include "kashi/values/value.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::Span<const Literal* const> arguments,
                                       EvaluationRun& run) {
@@ -22,11 +22,11 @@ absl::StatusOr<Literal> RunOnLiterals(const HloComputation& computation, absl::S
   KASHI_RETURN_IF_ERROR(run.CheckAffordable(computation));
   std::vector<Value> values;
   for (const Literal* argument : arguments) {
-    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), LentBy(argument)));
+    KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(*argument, run.budget(), values::LentBy(argument)));
     values.push_back(std::move(value));
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run_entry(std::move(values), run));
   return result.ToLiteral(computation.root_instruction()->shape());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -18,7 +18,7 @@
 #include "kashi/values/run_limits.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Runs the entry of a module on arguments, which it takes: by EvaluationRun::Call, or by the function of an engine.
 // Several threads call it, each with its own run.
@@ -48,9 +48,9 @@ absl::StatusOr<std::vector<Literal>> RunOnDevicesWithHooks(const HloModule& modu
 absl::StatusOr<std::vector<Value>> RunValuesOnDevices(const HloModule& module,
                                                       std::vector<std::vector<Value>> arguments_of_devices,
                                                       const EvaluationOptions& options, const RunHooks& hooks,
-                                                      const RunLimits& limits, DeviceCounts counts,
+                                                      const values::RunLimits& limits, DeviceCounts counts,
                                                       EntryFunction run_entry);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_LITERAL_RUN_H_

@@ -11,7 +11,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 bool IsCollective(const HloInstruction& instruction) {
@@ -73,12 +73,12 @@ bool ManualFlow::StaysInRegion(const HloInstruction& border) const {
 
 bool ManualFlow::IsSource(const HloInstruction& instruction) const {
   return instruction.opcode() == HloOpcode::kPartitionId || CrossesPartitions(instruction) ||
-         BorderKindOf(instruction) == BorderKind::kIntoRegion;
+         devices::BorderKindOf(instruction) == devices::BorderKind::kIntoRegion;
 }
 
 void ManualFlow::Visit(const HloInstruction& instruction) {
-  const BorderKind border = BorderKindOf(instruction);
-  bool meets = IsCollective(instruction) || border == BorderKind::kOutOfRegion;
+  const devices::BorderKind border = devices::BorderKindOf(instruction);
+  bool meets = IsCollective(instruction) || border == devices::BorderKind::kOutOfRegion;
   bool on_devices = IsSource(instruction) ||
                     absl::c_any_of(instruction.operands(),
                                    [this](const HloInstruction* operand) { return on_devices_.contains(operand); });
@@ -88,13 +88,14 @@ void ManualFlow::Visit(const HloInstruction& instruction) {
                                     [this](const HloInstruction* inner) { return meets_.contains(inner); });
   }
   if (meets) meets_.insert(&instruction);
-  if (on_devices && (border != BorderKind::kOutOfRegion || StaysInRegion(instruction)))
+  if (on_devices && (border != devices::BorderKind::kOutOfRegion || StaysInRegion(instruction)))
     on_devices_.insert(&instruction);
 }
 
 StepPlace ManualFlow::PlaceOf(const HloInstruction& instruction) const {
   if (on_devices_.contains(&instruction)) return StepPlace::kOnDevices;
-  return BorderKindOf(instruction) == BorderKind::kOutOfRegion ? StepPlace::kOutOfRegion : StepPlace::kHere;
+  return devices::BorderKindOf(instruction) == devices::BorderKind::kOutOfRegion ? StepPlace::kOutOfRegion
+                                                                                 : StepPlace::kHere;
 }
 
 absl::Status ManualFlow::CheckResult() const {
@@ -124,7 +125,7 @@ absl::Status ManualFlow::CheckResult() const {
 // ---- Runs ----------------------------------------------------------------------------------------------------------
 
 ManualRegions::ManualRegions(const HloModule& module, const EvaluationOptions& options, const RunHooks& hooks,
-                             RunLimits limits)
+                             values::RunLimits limits)
     : flow_(module), options_(options), hooks_(hooks), limits_(std::move(limits)), devices_(options.global_devices) {}
 ManualRegions::~ManualRegions() = default;
 
@@ -158,21 +159,22 @@ absl::StatusOr<Value> ManualRegions::RunOnDevices(const ComputationPlanStep& ste
   MakeRuns();
   std::vector<std::vector<Value>> operands_of = OperandsOfDevices(*step.instruction, operands);
   std::vector<Value> results(devices_);
-  const auto run = [&](Device& device) -> absl::Status {
+  const auto run = [&](devices::Device& device) -> absl::Status {
     EvaluationRun& own = *runs_[device.id()];
     own.set_device(&device);
     KASHI_ASSIGN_OR_RETURN(results[device.id()], own.EvaluateStep(step, absl::MakeSpan(operands_of[device.id()])));
     return absl::OkStatus();
   };
   const DeviceCounts counts = {1, devices_};
-  KASHI_RETURN_IF_ERROR(flow_.Meets(*step.instruction) ? OnDevicesAtOnce(counts, limits_, run)
-                                                       : OnDevicesInTurn(counts, limits_, run));
+  KASHI_RETURN_IF_ERROR(flow_.Meets(*step.instruction) ? devices::OnDevicesAtOnce(counts, limits_, run)
+                                                       : devices::OnDevicesInTurn(counts, limits_, run));
   return Value::MakeTuple(std::move(results));
 }
 
 absl::StatusOr<Value> ManualRegions::RunOutOfRegion(EvaluationRun& run, const ComputationPlanStep& step,
                                                     absl::Span<Value> operands) {
-  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder>* borders, run.BordersOf(*step.instruction, devices_));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<devices::ShardingBorder>* borders,
+                         run.BordersOf(*step.instruction, devices_));
   std::vector<Value> results;
   for (size_t k = 0; k < operands.size(); ++k) {
     const bool has_one_a_device = IsOnDevices(*step.instruction->operand(static_cast<int64_t>(k)));
@@ -186,4 +188,4 @@ absl::StatusOr<Value> ManualRegions::RunOutOfRegion(EvaluationRun& run, const Co
   return Value::MakeTuple(std::move(results));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -32,7 +32,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // The places where the instructions of a global program run. O(instructions).
 class ManualFlow {
@@ -63,7 +63,8 @@ class ManualFlow {
 class ManualRegions {
  public:
   // Each device's run gets the options, hooks and limits of the program's run.
-  ManualRegions(const HloModule& module, const EvaluationOptions& options, const RunHooks& hooks, RunLimits limits);
+  ManualRegions(const HloModule& module, const EvaluationOptions& options, const RunHooks& hooks,
+                values::RunLimits limits);
   ~ManualRegions();
 
   const ManualFlow& flow() const { return flow_; }
@@ -85,11 +86,11 @@ class ManualRegions {
   const ManualFlow flow_;
   const EvaluationOptions options_;
   const RunHooks hooks_;
-  const RunLimits limits_;
+  const values::RunLimits limits_;
   const int64_t devices_;
   std::vector<std::unique_ptr<EvaluationRun>> runs_;  // one per device; made for the first step
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_MANUAL_REGION_H_

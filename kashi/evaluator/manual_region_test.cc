@@ -12,7 +12,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using testing::HasSubstr;
@@ -292,4 +292,4 @@ TEST(ManualRegionTest, AnErrorOnADeviceIsTheRuns) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

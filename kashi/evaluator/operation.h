@@ -18,15 +18,17 @@
 #include "kashi/values/basic_operation.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
-
+namespace kashi::kernels {
 struct ElementKernel;
+}  // namespace kashi::kernels
+
+namespace kashi::evaluator {
 
 // An operation of a run. It can call computations.
-struct Operation : BasicOperation {
+struct Operation : values::BasicOperation {
   EvaluationRun& run;
   // The kernel of an elementwise operation; null if there is none for these types.
-  const ElementKernel* kernel = nullptr;
+  const kernels::ElementKernel* kernel = nullptr;
   // The instruction that starts this operation, if another one ends it: a collective operation may then give a pending
   // value (kashi/values/pending_value.h). Null: the result must be complete.
   const HloInstruction* start = nullptr;
@@ -43,6 +45,6 @@ struct Operation : BasicOperation {
 template <HloOpcode opcode>
 absl::StatusOr<Value> Evaluate(Operation& op);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_OPERATION_H_

@@ -7,7 +7,7 @@
 #include "kashi/evaluator/dynamic_sizes.h"
 #include "kashi/kernels/element_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 struct TableRow {
@@ -163,4 +163,4 @@ const OperationTraits& TraitsOf(HloOpcode opcode) {
   return kTraits[static_cast<size_t>(opcode)];
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -15,12 +15,16 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/work_rules.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 using EvaluationFunction = absl::StatusOr<Value> (*)(Operation& op);
 
 // Null for operations that cannot be evaluated, because they need a host or another program.
 EvaluationFunction FindEvaluation(HloOpcode opcode);
+
+// Whether the operation has kernels (kashi/kernels/element_kernel.h): kElementwise in ops.def, except copy and
+// bitcast-convert, which move bytes, and map, which is a call.
+bool HasElementKernel(HloOpcode opcode);
 
 // All operations that HasElementKernel.
 absl::StatusOr<Value> EvaluateElementwise(Operation& op);
@@ -85,6 +89,6 @@ struct OperationTraits {
 };
 const OperationTraits& TraitsOf(HloOpcode opcode);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_OPERATION_TABLE_H_

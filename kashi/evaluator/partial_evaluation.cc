@@ -11,7 +11,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // The literal at the index; leaves that it does not know are nothing.
@@ -19,7 +19,7 @@ absl::StatusOr<Value> KnownPart(const LiteralBase& literal, ShapeIndex* index,
                                 const std::shared_ptr<MemoryBudget>& budget) {
   const Shape& shape = ShapeUtil::GetSubshape(literal.shape(), *index);
   const LiteralSlice slice(literal, *index);
-  if (slice.IsKnown()) return Value::FromLiteral(slice, budget, LentBy(&literal));
+  if (slice.IsKnown()) return Value::FromLiteral(slice, budget, values::LentBy(&literal));
   if (!shape.IsTuple()) return Value();
   std::vector<Value> elements;
   for (size_t i = 0; i < shape.tuple_shapes().size(); ++i) {
@@ -224,4 +224,4 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::TryOperation(const PartO
   return std::make_optional(std::move(value));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

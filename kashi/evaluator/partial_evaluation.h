@@ -19,7 +19,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 class PartialEvaluation {
  public:
@@ -69,6 +69,6 @@ class PartialEvaluation {
   absl::flat_hash_map<const HloComputation*, std::vector<HloInstruction*>> callers_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_PARTIAL_EVALUATION_H_

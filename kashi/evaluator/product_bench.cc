@@ -11,7 +11,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // A module of two parameters, `shapes`, and one instruction, of `multiplications` for one result.
@@ -68,4 +68,4 @@ void BM_ConvolutionOfPairs(benchmark::State& state) {
 BENCHMARK(BM_ConvolutionOfPairs)->UseRealTime();
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -7,7 +7,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using Tell = std::function<void(int64_t result, int64_t lhs, int64_t rhs)>;
@@ -132,4 +132,4 @@ void TraceProducts(const HloInstruction& instruction, const Tell& tell) {
   if (instruction.opcode() == HloOpcode::kConvolution) TraceConvolution(instruction, tell);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -7,13 +7,13 @@
 
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Calls `tell` for each product of a dot or a convolution, with the linear indices of the elements of the result, lhs
 // and rhs (IndexUtil::MultidimensionalIndexToLinearIndex). Does nothing for other operations. O(products), slow.
 void TraceProducts(const HloInstruction& instruction,
                    const std::function<void(int64_t result, int64_t lhs, int64_t rhs)>& tell);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_PRODUCT_TRACE_H_

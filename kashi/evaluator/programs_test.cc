@@ -13,7 +13,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/evaluator/stored_programs_testing.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Bits of the significand, the first one included.
@@ -100,14 +100,14 @@ TEST(ProgramsTest, GiveWhatXlaGives) {
 }
 
 TEST(ProgramsTest, LinearAlgebraGivesWhatJaxGives) {
-  if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
   const std::vector<StoredProgram> programs = ReadStoredPrograms("evaluator/linear_algebra.txt");
   ASSERT_GT(programs.size(), 60);
   for (const StoredProgram& program : programs) ExpectWhatXlaGives(program);
 }
 
 TEST(ProgramsTest, LinearAlgebraOfOlderJaxGivesWhatItGave) {
-  if (!HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
   const std::vector<StoredProgram> programs = ReadStoredPrograms("evaluator/linear_algebra_old.txt");
   ASSERT_GT(programs.size(), 30);
   for (const StoredProgram& program : programs) ExpectWhatXlaGives(program);
@@ -120,4 +120,4 @@ TEST(ProgramsTest, CustomCallsGiveWhatJaxGives) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/evaluator/parallel_for.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using uint128 = unsigned __int128;
@@ -361,4 +361,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kRngGetAndUpdateState>(Operation& op) 
   return out;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

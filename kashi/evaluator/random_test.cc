@@ -14,7 +14,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::AllOf;
@@ -225,4 +225,4 @@ TEST(RngGetAndUpdateStateTest, CountsInOneRun) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -25,7 +25,7 @@
 #include "kashi/hlo/ir/combiner.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ void AddToSums(double* __restrict sums, const void* x, int64_t n) {
 // rounded when they are stored; all other accumulators have the type of the elements.
 struct Combiner {
   PrimitiveType element, accumulator;
-  ElementKernel load, merge, store;
+  kernels::ElementKernel load, merge, store;
   void (*add_to_sums)(double* sums, const void* x, int64_t n) = nullptr;
 
   int element_bytes() const { return primitive_util::ByteWidth(element); }
@@ -123,7 +123,7 @@ struct Combiner {
 bool MayReorder(HloOpcode opcode, PrimitiveType type, bool* is_sum) {
   *is_sum = opcode == HloOpcode::kAdd && primitive_util::IsFloatingPointType(type);
   if (opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum) return !primitive_util::IsComplexType(type);
-  if (!MayRegroup(opcode)) return false;
+  if (!hlo::MayRegroup(opcode)) return false;
   return *is_sum || primitive_util::IsIntegralType(type) || type == PRED;
 }
 
@@ -134,10 +134,10 @@ std::optional<Combiner> FindCombiner(const LaneFunction& function) {
   Combiner combiner;
   combiner.element = function.result_types()[0];
   combiner.accumulator = is_sum ? F64 : combiner.element;
-  absl::StatusOr<ElementKernel> load = FindConvertKernel(combiner.element, combiner.accumulator);
-  absl::StatusOr<ElementKernel> store = FindConvertKernel(combiner.accumulator, combiner.element);
-  absl::StatusOr<ElementKernel> merge =
-      FindBinaryKernel(*opcode, combiner.accumulator, combiner.accumulator, combiner.accumulator);
+  absl::StatusOr<kernels::ElementKernel> load = kernels::FindConvertKernel(combiner.element, combiner.accumulator);
+  absl::StatusOr<kernels::ElementKernel> store = kernels::FindConvertKernel(combiner.accumulator, combiner.element);
+  absl::StatusOr<kernels::ElementKernel> merge =
+      kernels::FindBinaryKernel(*opcode, combiner.accumulator, combiner.accumulator, combiner.accumulator);
   if (!load.ok() || !store.ok() || !merge.ok()) return std::nullopt;
   combiner.load = *std::move(load);
   combiner.store = *std::move(store);
@@ -178,18 +178,18 @@ class SegmentedReduce {
     const int64_t tasks = outer_.kept.count() * chunks_;
     const int64_t elements_per_task = chunk_ * rows_ * positions_ / blocks_;
     std::vector<double> partials(blocks_ == 1 ? 0 : tasks * blocks_ * doubles_per_chunk());
-    PerThread<Scratch> scratches;
-    KASHI_RETURN_IF_ERROR(CheckedParallelFor(run, /*parallel=*/true, tasks * blocks_, ParallelGrain(elements_per_task),
-                                             [&](int64_t begin, int64_t end, int thread) {
-                                               Scratch& scratch = scratches.Get(thread, *this);
-                                               for (int64_t i = begin; i < end; ++i) {
-                                                 double* partial = blocks_ == 1 ? scratch.partial.data()
-                                                                                : &partials[i * doubles_per_chunk()];
-                                                 FoldBlock(x, i / blocks_, i % blocks_, scratch, partial);
-                                                 if (blocks_ == 1) Finish(i, partial, init, scratch, out);
-                                               }
-                                               return absl::OkStatus();
-                                             }));
+    kernels::PerThread<Scratch> scratches;
+    KASHI_RETURN_IF_ERROR(CheckedParallelFor(
+        run, /*parallel=*/true, tasks * blocks_, kernels::ParallelGrain(elements_per_task),
+        [&](int64_t begin, int64_t end, int thread) {
+          Scratch& scratch = scratches.Get(thread, *this);
+          for (int64_t i = begin; i < end; ++i) {
+            double* partial = blocks_ == 1 ? scratch.partial.data() : &partials[i * doubles_per_chunk()];
+            FoldBlock(x, i / blocks_, i % blocks_, scratch, partial);
+            if (blocks_ == 1) Finish(i, partial, init, scratch, out);
+          }
+          return absl::OkStatus();
+        }));
     if (blocks_ == 1) return absl::OkStatus();
     Scratch scratch(*this);
     for (int64_t i = 0; i < tasks; ++i) Finish(i, &partials[i * blocks_ * doubles_per_chunk()], init, scratch, out);
@@ -270,7 +270,7 @@ class SegmentedReduce {
     const int64_t width = SizeOfChunk(task);
     char* total = reinterpret_cast<char*>(scratch.total.data());
     combiner_.Load(init, total, 1);
-    FillElements(combiner_.accumulator_bytes(), total, total, width);
+    kernels::FillElements(combiner_.accumulator_bytes(), total, total, width);
     for (int64_t i = 0; i < blocks_; ++i) combiner_.Merge(partials + i * doubles_per_chunk(), total, width);
     combiner_.Store(total, out + (task / chunks_ * width_ + FirstOfChunk(task)) * combiner_.element_bytes(), width);
   }
@@ -308,10 +308,10 @@ class OrderedReduce {
     const int64_t row = by_row ? axes_.kept.sizes.back() : outputs_;
     const int64_t blocks_per_row = (row + kLanes - 1) / kLanes;
     const int64_t block = (row + blocks_per_row - 1) / blocks_per_row;
-    PerThread<Scratch> scratches;
+    kernels::PerThread<Scratch> scratches;
     return CheckedParallelFor(
         run, reduction_.function->is_parallel(), outputs_ / row * blocks_per_row,
-        ParallelGrain(block * inner_ * axes_.reduced.count()), [&](int64_t begin, int64_t end, int thread) {
+        kernels::ParallelGrain(block * inner_ * axes_.reduced.count()), [&](int64_t begin, int64_t end, int thread) {
           Scratch& scratch = scratches.Get(thread, reduction_);
           for (int64_t i = begin; i < end; ++i) {
             const int64_t in_row = i % blocks_per_row * block;
@@ -351,7 +351,7 @@ class OrderedReduce {
     reduction_.FillWithInits(first, first + n);
     if (sums_ != nullptr) sums_->Load(accumulators[0], scratch.sums.data(), n);
     absl::Status status;
-    WalkRowMajor(axes_.reduced.sizes, axes_.reduced.strides, [&](absl::Span<const int64_t>, int64_t position) {
+    literal::WalkRowMajor(axes_.reduced.sizes, axes_.reduced.strides, [&](absl::Span<const int64_t>, int64_t position) {
       status = is_contiguous ? FoldRuns(position + scratch.positions[0], n, accumulators, scratch)
                              : FoldGathered(position, n, accumulators, scratch);
       return status.ok();
@@ -404,8 +404,8 @@ class OrderedReduce {
       for (int64_t i = 0; i < reduction_.size(); ++i) {
         x[i] = reinterpret_cast<char*>(scratch.gathered[i].data());
         const int bytes = reduction_.inputs[i].element_bytes();
-        GatherRuns(bytes, inputs_[i] + (position + r) * bytes, scratch.positions.data(), n, depth,
-                   reinterpret_cast<char*>(scratch.gathered[i].data()));
+        kernels::GatherRuns(bytes, inputs_[i] + (position + r) * bytes, scratch.positions.data(), n, depth,
+                            reinterpret_cast<char*>(scratch.gathered[i].data()));
       }
       for (int64_t d = 0; d < depth; ++d) {
         KASHI_RETURN_IF_ERROR(Fold(accumulators, x, n, scratch));
@@ -471,13 +471,14 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kMap>(Operation& op) {
     if (op.operands[i].rank() == out.rank()) continue;
     // A scalar among arrays is broadcast.
     KASHI_ASSIGN_OR_RETURN(Value full, op.run.MakeArray(parameters[i], out.dimensions()));
-    FillElements(full.element_bytes(), op.operands[i].untyped_data(), full.mutable_bytes(), full.element_count());
+    kernels::FillElements(full.element_bytes(), op.operands[i].untyped_data(), full.mutable_bytes(),
+                          full.element_count());
     op.operands[i] = std::move(full);
   }
-  PerThread<LaneFunction::Scratch> scratches;
+  kernels::PerThread<LaneFunction::Scratch> scratches;
   char* target = out.mutable_bytes();
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
-      op.run, function->is_parallel(), out.element_count(), ParallelGrain(1),
+      op.run, function->is_parallel(), out.element_count(), kernels::ParallelGrain(1),
       [&](int64_t begin, int64_t end, int thread) {
         absl::InlinedVector<const void*, 4> inputs;
         for (const Value& operand : op.operands) inputs.push_back(operand.bytes() + begin * operand.element_bytes());
@@ -489,4 +490,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kMap>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -14,7 +14,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -327,4 +327,4 @@ TEST(MapTest, ToAnotherType) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

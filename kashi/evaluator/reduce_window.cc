@@ -21,7 +21,7 @@
 #include "kashi/hlo/ir/combiner.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // The arrays of a reduction, in elements.
@@ -58,11 +58,11 @@ class WindowedReduce : private Folding {
         blocks_((walk.row_outputs() + block_ - 1) / block_) {}
 
   absl::Status Run(const EvaluationRun& run) {
-    PerThread<Scratch> scratches;
+    kernels::PerThread<Scratch> scratches;
     // A window is taken to have 4 elements: with more, a piece is only larger than it needs to be.
     return CheckedParallelFor(
-        run, reduction_.function->is_parallel(), walk_.rows() * blocks_ * chunks_, ParallelGrain(4 * block_ * chunk_),
-        [&](int64_t begin, int64_t end, int thread) {
+        run, reduction_.function->is_parallel(), walk_.rows() * blocks_ * chunks_,
+        kernels::ParallelGrain(4 * block_ * chunk_), [&](int64_t begin, int64_t end, int thread) {
           Scratch& scratch = scratches.Get(thread, reduction_);
           for (int64_t i = begin; i < end; ++i) {
             KASHI_RETURN_IF_ERROR(FoldBlock(run, i / chunks_ / blocks_, i / chunks_ % blocks_, i % chunks_, scratch));
@@ -141,8 +141,8 @@ class WindowedReduce : private Folding {
 
   static void CopyVectors(int bytes, int64_t count, int64_t size, const char* source, int64_t source_stride,
                           char* target, int64_t target_stride) {
-    if (size == 1 && target_stride == 1) return GatherStrided(bytes, source, source_stride, target, count);
-    CopyStrided({count, size}, bytes, {source, {source_stride, 1}}, {target, {target_stride, 1}});
+    if (size == 1 && target_stride == 1) return kernels::GatherStrided(bytes, source, source_stride, target, count);
+    literal::CopyStrided({count, size}, bytes, {source, {source_stride, 1}}, {target, {target_stride, 1}});
   }
 
   static constexpr int64_t kLongVector = 32;
@@ -173,7 +173,7 @@ class CumulativeReduce : private Folding {
 
   absl::Status Run(const EvaluationRun& run) {
     return CheckedParallelFor(run, reduction_.function->is_parallel(), walk_.rows() * chunks_,
-                              ParallelGrain((walk_.row_inputs() + walk_.row_outputs()) * chunk_),
+                              kernels::ParallelGrain((walk_.row_inputs() + walk_.row_outputs()) * chunk_),
                               [&](int64_t begin, int64_t end, int) {
                                 LaneFold fold(*reduction_.function, chunk_);
                                 for (int64_t i = begin; i < end; ++i) {
@@ -188,7 +188,7 @@ class CumulativeReduce : private Folding {
     const std::optional<HloOpcode> opcode = reduction.function->AsBinary();
     const bool is_integral = primitive_util::IsIntegralType(reduction.accumulators[0].element_type());
     if (!is_integral && walk.row_window() <= kOrderedWindowElements) return false;
-    return opcode.has_value() && MayRegroup(*opcode);
+    return opcode.has_value() && hlo::MayRegroup(*opcode);
   }
 
   // One number for each position in a row: a chain of sums or products, in a register.
@@ -309,7 +309,8 @@ bool ProfitsFromPartsInnermost(const Reduction& reduction, const WindowWalk& wal
 // [parts, elements] -> [elements, parts] of an array that has these.
 absl::StatusOr<Value> Transpose(EvaluationRun& run, const Value& value, int64_t rows, int64_t columns) {
   KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(value.dense_shape()));
-  CopyStrided({columns, rows}, value.element_bytes(), {value.bytes(), {1, columns}}, {out.mutable_bytes(), {rows, 1}});
+  literal::CopyStrided({columns, rows}, value.element_bytes(), {value.bytes(), {1, columns}},
+                       {out.mutable_bytes(), {rows, 1}});
   return out;
 }
 
@@ -344,4 +345,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kReduceWindow>(Operation& op) {
   return MakeResults(op, std::move(reduction.accumulators));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

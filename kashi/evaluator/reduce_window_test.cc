@@ -16,7 +16,7 @@
 #include "kashi/hlo/attributes/window_util.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // f(a, b) = 10 a + b tells the order of the elements.
@@ -272,4 +272,4 @@ TEST(ReduceWindowTest, CanBeCancelledBetweenElements) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

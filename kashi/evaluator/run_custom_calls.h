@@ -7,7 +7,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // ---- top_k_custom_calls.cc -----------------------------------------------------------------------------------------
 
@@ -21,6 +21,6 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op);
 // interpreter.run_parallel: (arguments of all processes...) -> (results of all processes...)
 absl::StatusOr<Value> EvaluateRunParallel(Operation& op);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_RUN_CUSTOM_CALLS_H_

@@ -3,11 +3,14 @@
 #ifndef KASHI_EVALUATOR_RUN_HOOKS_H_
 #define KASHI_EVALUATOR_RUN_HOOKS_H_
 
-namespace kashi::internal {
+namespace kashi::devices {
+class DeviceFabric;
+class Device;
+}  // namespace kashi::devices
+
+namespace kashi::evaluator {
 
 class CompiledSteps;
-class Device;
-class DeviceFabric;
 class StepChecker;
 class StepProfile;
 
@@ -16,10 +19,10 @@ struct RunHooks {
   // Machine code that evaluates some of the instructions (compiled_step.h); null: none.
   const CompiledSteps* compiled = nullptr;
   // The device of this run; null: the only device.
-  Device* device = nullptr;
+  devices::Device* device = nullptr;
   // Where the devices of a program of several devices run (kashi/devices/device_fabric.h); null: they are threads of
   // this process.
-  DeviceFabric* fabric = nullptr;
+  devices::DeviceFabric* fabric = nullptr;
   // Compares each compiled step with the evaluator (step_checker.h); null: nothing is compared.
   StepChecker* checker = nullptr;
   // Receives the time of each step (step_profile.h); null: nothing is measured. A step in a manual region is measured
@@ -27,6 +30,6 @@ struct RunHooks {
   StepProfile* profile = nullptr;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_RUN_HOOKS_H_

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // An array [outer, n, inner] as n slices [outer, inner].
@@ -23,10 +23,12 @@ struct Slices {
     stride = sizes[dimension] * inner;
   }
   void CopyOut(const char* array, int64_t i, char* slice) const {
-    CopyStrided({outer, inner}, element_bytes, {array + i * inner * element_bytes, {stride, 1}}, {slice, {inner, 1}});
+    literal::CopyStrided({outer, inner}, element_bytes, {array + i * inner * element_bytes, {stride, 1}},
+                         {slice, {inner, 1}});
   }
   void CopyIn(const char* slice, int64_t i, char* array) const {
-    CopyStrided({outer, inner}, element_bytes, {slice, {inner, 1}}, {array + i * inner * element_bytes, {stride, 1}});
+    literal::CopyStrided({outer, inner}, element_bytes, {slice, {inner, 1}},
+                         {array + i * inner * element_bytes, {stride, 1}});
   }
   int element_bytes;
   DimensionVector slice_sizes;
@@ -155,4 +157,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kScan>(Operation& op) {
   return MakeResults(op, std::move(scan.results));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

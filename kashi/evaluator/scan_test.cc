@@ -5,7 +5,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 TEST(ScanTest, RunsEitherWay) {
@@ -60,4 +60,4 @@ TEST(ScanTest, OfNothingKeepsTheCarry) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -20,10 +20,10 @@
 #include "kashi/kernels/indexed_windows.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
-using Places = IndexedWindows::Places;
+using Places = kernels::IndexedWindows::Places;
 
 // Elements worth another thread.
 constexpr int64_t kElementsPerTask = 16 * 1024;
@@ -32,14 +32,15 @@ constexpr int64_t kShortestRowPart = 64;
 
 // Calls visit(begin, n) for all windows in order, some at a time.
 template <typename Visit>
-absl::Status ForEachBlock(const EvaluationRun& run, const IndexedWindows& windows, Visit&& visit) {
+absl::Status ForEachBlock(const EvaluationRun& run, const kernels::IndexedWindows& windows, Visit&& visit) {
   constexpr int64_t kUpdatesPerCheck = int64_t{1} << 18;
-  const int64_t updates_per_block = IndexedWindows::kMaxPlaces * std::max<int64_t>(1, windows.window_element_count());
+  const int64_t updates_per_block =
+      kernels::IndexedWindows::kMaxPlaces * std::max<int64_t>(1, windows.window_element_count());
   const int64_t blocks_per_check = std::max<int64_t>(1, kUpdatesPerCheck / updates_per_block);
   int64_t blocks = 0;
-  for (int64_t begin = 0; begin < windows.window_count(); begin += IndexedWindows::kMaxPlaces) {
+  for (int64_t begin = 0; begin < windows.window_count(); begin += kernels::IndexedWindows::kMaxPlaces) {
     if (++blocks % blocks_per_check == 0) KASHI_RETURN_IF_ERROR(run.CheckStopped());
-    KASHI_RETURN_IF_ERROR(visit(begin, std::min(IndexedWindows::kMaxPlaces, windows.window_count() - begin)));
+    KASHI_RETURN_IF_ERROR(visit(begin, std::min(kernels::IndexedWindows::kMaxPlaces, windows.window_count() - begin)));
   }
   return absl::OkStatus();
 }
@@ -52,7 +53,7 @@ absl::Status ForEachBlock(const EvaluationRun& run, const IndexedWindows& window
 //             1 1 1
 //             1 1 1
 template <typename Visit>
-absl::Status ForEachRowOfBlock(const IndexedWindows& windows, int64_t found, Visit&& visit) {
+absl::Status ForEachRowOfBlock(const kernels::IndexedWindows& windows, int64_t found, Visit&& visit) {
   const int64_t together = windows.may_overlap_partly() && !windows.loops().empty() ? 1 : found;
   absl::Status status;
   for (int64_t first = 0; first < found; first += together) {
@@ -65,38 +66,38 @@ absl::Status ForEachRowOfBlock(const IndexedWindows& windows, int64_t found, Vis
 
 // Calls visit(begin, end) for the parts of the row, on several threads if that is faster. Every element gets its
 // updates in the order of the windows, for any parts.
-absl::Status ForEachRowPart(const IndexedWindows& windows,
+absl::Status ForEachRowPart(const kernels::IndexedWindows& windows,
                             absl::FunctionRef<absl::Status(int64_t begin, int64_t end)> visit) {
   if (windows.may_overlap_partly()) return visit(0, windows.row());
   const int64_t updates_per_column = windows.window_count() * windows.window_element_count() / windows.row();
-  return TryParallelFor(windows.row(), std::max(kShortestRowPart, kElementsPerTask / updates_per_column),
-                        [&](int64_t begin, int64_t end, int) { return visit(begin, end); });
+  return base::TryParallelFor(windows.row(), std::max(kShortestRowPart, kElementsPerTask / updates_per_column),
+                              [&](int64_t begin, int64_t end, int) { return visit(begin, end); });
 }
 
 // x[S + i] = u[w, i]
-absl::Status Assign(const EvaluationRun& run, const IndexedWindows& windows, const Value& update, Value& x) {
+absl::Status Assign(const EvaluationRun& run, const kernels::IndexedWindows& windows, const Value& update, Value& x) {
   Places places;
   const int bytes = x.element_bytes();
   char* to = x.mutable_bytes();
   return ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
-    const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
+    const int64_t found = windows.FindPlaces(begin, n, kernels::IndexedWindows::Beyond::kSkip, places);
     return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
-      CopyRows(update.bytes() + u_offset * bytes, &places.batch[first], to + x_offset * bytes, &places.operand[first],
-               count, bytes, windows.row() * bytes);
+      kernels::CopyRows(update.bytes() + u_offset * bytes, &places.batch[first], to + x_offset * bytes,
+                        &places.operand[first], count, bytes, windows.row() * bytes);
       return absl::OkStatus();
     });
   });
 }
 
 // x[S + i] = kernel(x[S + i], u[w, i])
-absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows, const ElementKernel& kernel,
-                         const Value& update, Value& x) {
+absl::Status ApplyBinary(const EvaluationRun& run, const kernels::IndexedWindows& windows,
+                         const kernels::ElementKernel& kernel, const Value& update, Value& x) {
   const int bytes = x.element_bytes();
   char* const to = x.mutable_bytes();
   return ForEachRowPart(windows, [&](int64_t part_begin, int64_t part_end) {
     Places places;
     return ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
-      const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
+      const int64_t found = windows.FindPlaces(begin, n, kernels::IndexedWindows::Beyond::kSkip, places);
       return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
         for (int64_t i = first; i < first + count; ++i) {
           char* row = to + (places.operand[i] + x_offset + part_begin) * bytes;
@@ -110,8 +111,8 @@ absl::Status ApplyBinary(const EvaluationRun& run, const IndexedWindows& windows
 }
 
 // Scatters any number of operands, with any function.
-absl::Status ApplyFunction(const EvaluationRun& run, const IndexedWindows& windows, const LaneFunction& function,
-                           absl::Span<const Value> updates, absl::Span<Value> xs) {
+absl::Status ApplyFunction(const EvaluationRun& run, const kernels::IndexedWindows& windows,
+                           const LaneFunction& function, absl::Span<const Value> updates, absl::Span<Value> xs) {
   const size_t n_operands = xs.size();
   LaneFunction::Scratch scratch(function, std::min(windows.row(), LaneFunction::kManyLanes));
   std::vector<const void*> inputs(2 * n_operands);
@@ -120,7 +121,7 @@ absl::Status ApplyFunction(const EvaluationRun& run, const IndexedWindows& windo
   for (Value& x : xs) to.push_back(x.mutable_bytes());
   Places places;
   return ForEachBlock(run, windows, [&](int64_t begin, int64_t n) {
-    const int64_t found = windows.FindPlaces(begin, n, IndexedWindows::Beyond::kSkip, places);
+    const int64_t found = windows.FindPlaces(begin, n, kernels::IndexedWindows::Beyond::kSkip, places);
     return ForEachRowOfBlock(windows, found, [&](int64_t first, int64_t count, int64_t x_offset, int64_t u_offset) {
       for (int64_t i = first; i < first + count; ++i) {
         for (size_t k = 0; k < n_operands; ++k) {
@@ -135,13 +136,14 @@ absl::Status ApplyFunction(const EvaluationRun& run, const IndexedWindows& windo
   });
 }
 
-absl::Status Apply(Operation& op, const IndexedWindows& windows, const LaneFunction& function,
+absl::Status Apply(Operation& op, const kernels::IndexedWindows& windows, const LaneFunction& function,
                    absl::Span<const Value> updates, absl::Span<Value> xs) {
   if (function.AsParameter() == 0) return absl::OkStatus();
   if (function.AsParameter() == 1) return Assign(op.run, windows, updates[0], xs[0]);
   if (function.AsBinary().has_value()) {
     const PrimitiveType type = function.result_types()[0];
-    KASHI_ASSIGN_OR_RETURN(const ElementKernel kernel, FindBinaryKernel(*function.AsBinary(), type, type, type));
+    KASHI_ASSIGN_OR_RETURN(const kernels::ElementKernel kernel,
+                           kernels::FindBinaryKernel(*function.AsBinary(), type, type, type));
     return ApplyBinary(op.run, windows, kernel, updates[0], xs[0]);
   }
   return ApplyFunction(op.run, windows, function, updates, xs);
@@ -156,7 +158,7 @@ absl::StatusOr<Value> TakeOperand(Operation& op, int64_t i, PrimitiveType type) 
                          primitive_util::LowercasePrimitiveTypeName(type));
   }
   KASHI_ASSIGN_OR_RETURN(value, op.run.Convert(std::move(value), type));
-  return MakeWritable(op.run.budget(), std::move(value));
+  return values::MakeWritable(op.run.budget(), std::move(value));
 }
 
 absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span<Value> xs) {
@@ -172,7 +174,7 @@ absl::Status ScatterInto(Operation& op, const LaneFunction& function, absl::Span
   if (xs[0].element_count() == 0 || updates[0].element_count() == 0) return absl::OkStatus();
   const ScatterDimensionNumbers& numbers = op.instruction.scatter_dimension_numbers();
   const Value& indices = op.operands[n];
-  const absl::StatusOr<IndexedWindows> windows = IndexedWindows::Make(
+  const absl::StatusOr<kernels::IndexedWindows> windows = kernels::IndexedWindows::Make(
       {numbers.update_window_dims(), numbers.inserted_window_dims(), numbers.scatter_dims_to_operand_dims(),
        numbers.input_batching_dims(), numbers.scatter_indices_batching_dims(), numbers.index_vector_dim()},
       xs[0].dimensions(), {indices.element_type(), indices.dimensions(), indices.untyped_data()},
@@ -203,4 +205,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kScatter>(Operation& op) {
   return Value::MakeTuple(std::move(xs));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -6,7 +6,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Random dimension numbers: indexed_windows_test.cc. Here: docs/spec/hlo-ops.md 15, and cases that it omits.
@@ -120,4 +120,4 @@ TEST(ScatterTest, AddsLongRowsOnSeveralThreadsInOrder) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

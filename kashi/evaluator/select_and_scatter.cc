@@ -15,7 +15,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/evaluator/window_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // The elements that one row of windows has selected so far, and their positions (-1: none yet).
@@ -56,9 +56,10 @@ class SelectAndScatter {
 
   absl::Status Run(const EvaluationRun& run) {
     const int64_t rows_per_part = walk_.rows() / walk_.parts();
-    return CheckedParallelFor(
-        run, select_.is_parallel() && scatter_.is_parallel(), walk_.parts(), ParallelGrain(4 * walk_.part_outputs()),
-        [&](int64_t begin, int64_t end, int) { return RunRows(run, begin * rows_per_part, end * rows_per_part); });
+    return CheckedParallelFor(run, select_.is_parallel() && scatter_.is_parallel(), walk_.parts(),
+                              kernels::ParallelGrain(4 * walk_.part_outputs()), [&](int64_t begin, int64_t end, int) {
+                                return RunRows(run, begin * rows_per_part, end * rows_per_part);
+                              });
   }
 
  private:
@@ -100,11 +101,12 @@ class SelectAndScatter {
     const char* candidates = x_.bytes() + run.input * bytes;
     if (run.input_step != 1) {
       char* const gathered = reinterpret_cast<char*>(selection.candidates.data());
-      CopyStrided({run.count, width}, bytes, {candidates, {run.input_step * width, 1}}, {gathered, {width, 1}});
+      literal::CopyStrided({run.count, width}, bytes, {candidates, {run.input_step * width, 1}},
+                           {gathered, {width, 1}});
       candidates = gathered;
     }
     KASHI_RETURN_IF_ERROR(select_.Run(selection.scratch, {elements, candidates}, {selection.is_kept.data()}, lanes));
-    SwitchBytes(bytes, [&](auto type) {
+    kernels::SwitchBytes(bytes, [&](auto type) {
       using T = decltype(type);
       TakeCandidates<T>(run, width, selection.is_kept.data(), reinterpret_cast<const T*>(candidates),
                         reinterpret_cast<T*>(elements), positions);
@@ -147,7 +149,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSelectAndScatter>(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(const Value source, op.run.Convert(op.operands[1], scattered[1]));
   KASHI_ASSIGN_OR_RETURN(const Value init, op.run.Convert(op.operands[2], scattered[0]));
   KASHI_ASSIGN_OR_RETURN(Value out, op.MakeResultOf(scattered[0], x.dimensions()));
-  FillElements(out.element_bytes(), init.untyped_data(), out.mutable_bytes(), out.element_count());
+  kernels::FillElements(out.element_bytes(), init.untyped_data(), out.mutable_bytes(), out.element_count());
   KASHI_ASSIGN_OR_RETURN(const WindowWalk walk, WindowWalk::Make(op.instruction, x.dimensions(), source.dimensions()));
   if (x.element_count() > 0 && source.element_count() > 0) {
     SelectAndScatter steps(walk, x, source, *select, *scatter, out.mutable_bytes(), out.element_bytes());
@@ -158,4 +160,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSelectAndScatter>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 std::string Text(absl::string_view x, absl::string_view source, absl::string_view result, absl::string_view window,
@@ -106,4 +106,4 @@ TEST(SelectAndScatterTest, AgreesWithItsDefinition) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

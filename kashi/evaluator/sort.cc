@@ -23,11 +23,12 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/evaluator/fold.h"
+#include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/kernels/order_keys.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -213,10 +214,10 @@ absl::StatusOr<Value> EvaluateKeys(EvaluationRun& run, const KeyOrder& order, co
   if (order.key == nullptr) return operand;
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<LaneFunction> function, LaneFunction::Make(*order.key, run));
   KASHI_ASSIGN_OR_RETURN(Value keys, run.MakeArray(function->result_types()[0], operand.dimensions()));
-  PerThread<LaneFunction::Scratch> scratches;
+  kernels::PerThread<LaneFunction::Scratch> scratches;
   char* const out = keys.mutable_bytes();
-  KASHI_RETURN_IF_ERROR(CheckedParallelFor(run, function->is_parallel(), keys.element_count(), ParallelGrain(1),
-                                           [&](int64_t begin, int64_t end, int thread) {
+  KASHI_RETURN_IF_ERROR(CheckedParallelFor(run, function->is_parallel(), keys.element_count(),
+                                           kernels::ParallelGrain(1), [&](int64_t begin, int64_t end, int thread) {
                                              return function->Run(
                                                  scratches.Get(thread, *function, LaneFunction::kManyLanes),
                                                  {operand.bytes() + begin * operand.element_bytes()},
@@ -257,10 +258,10 @@ class KeySorter {
       : run_(run),
         type_(type),
         order_(order),
-        is_narrow_(OrderKeyBits(type) == 32 && n <= int64_t{1} << 32),
-        flip_(!IsBackwards(order.direction) ? 0
-              : OrderKeyBits(type) == 32    ? 0xffffffff
-                                            : ~uint64_t{0}),
+        is_narrow_(kernels::OrderKeyBits(type) == 32 && n <= int64_t{1} << 32),
+        flip_(!IsBackwards(order.direction)       ? 0
+              : kernels::OrderKeyBits(type) == 32 ? 0xffffffff
+                                                  : ~uint64_t{0}),
         keys_(n) {
     for (auto* entries : {&narrow_, &narrow_spare_}) entries->resize(is_narrow_ ? n : 0);
     for (auto* entries : {&wide_, &wide_spare_}) entries->resize(is_narrow_ ? 0 : n);
@@ -269,7 +270,7 @@ class KeySorter {
   // False if the line has elements that the order has no place for.
   absl::StatusOr<bool> Sort(const char* keys, int64_t* indices) {
     const int64_t n = keys_.size();
-    if (!MakeOrderKeys(type_, order_.order, keys, n, keys_.data())) return false;
+    if (!kernels::MakeOrderKeys(type_, order_.order, keys, n, keys_.data())) return false;
     const bool turns = TurnsEquals(order_.direction);
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t at = turns ? n - 1 - i : i;
@@ -429,9 +430,9 @@ struct LineSorter {
 // [outer, n, inner] -> [outer, inner, n], or back with n and inner exchanged.
 absl::StatusOr<Value> SwapLastTwo(EvaluationRun& run, const Value& x, int64_t n, int64_t inner) {
   KASHI_ASSIGN_OR_RETURN(Value out, run.MakeArray(x.dense_shape()));
-  KASHI_RETURN_IF_ERROR(CopyStridedUntil({x.element_count() / (n * inner), inner, n}, x.element_bytes(),
-                                         {x.bytes(), {n * inner, 1, inner}}, {out.mutable_bytes(), {n * inner, n, 1}},
-                                         [&run] { return run.CheckStopped(); }));
+  KASHI_RETURN_IF_ERROR(literal::CopyStridedUntil(
+      {x.element_count() / (n * inner), inner, n}, x.element_bytes(), {x.bytes(), {n * inner, 1, inner}},
+      {out.mutable_bytes(), {n * inner, n, 1}}, [&run] { return run.CheckStopped(); }));
   return out;
 }
 
@@ -451,19 +452,19 @@ absl::StatusOr<std::vector<Value>> SortLines(const Operation& op, const LaneFunc
   if (order.has_value()) {
     KASHI_ASSIGN_OR_RETURN(keys, EvaluateKeys(run, *order, operands[order->operand]));
     const bool is_order = order->direction != ComparisonDirection::kEq && order->direction != ComparisonDirection::kNe;
-    if (!is_order || !HasOrderKeys(keys.element_type())) order.reset();
+    if (!is_order || !kernels::HasOrderKeys(keys.element_type())) order.reset();
   }
   const KeyOrder* const key_order = order.has_value() ? &*order : nullptr;
   const bool is_unstable = OrderOfEqualsShows(op, operands, key_order, n);
   const int64_t lines = operands[0].element_count() / n;
-  const int64_t sorters_in_use = function.is_parallel() ? std::min<int64_t>(lines, ParallelThreadCount()) : 1;
+  const int64_t sorters_in_use = function.is_parallel() ? std::min<int64_t>(lines, base::ParallelThreadCount()) : 1;
   KASHI_ASSIGN_OR_RETURN(
       const ScratchMemory scratch,
       run.ReserveScratch(SaturatingMultiply(sorters_in_use, LineSorter::BytesFor(n, order.has_value(), is_unstable)),
                          op.instruction));
-  PerThread<LineSorter> sorters;
+  kernels::PerThread<LineSorter> sorters;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
-      run, function.is_parallel(), lines, ParallelGrain(16 * n), [&](int64_t begin, int64_t end, int thread) {
+      run, function.is_parallel(), lines, kernels::ParallelGrain(16 * n), [&](int64_t begin, int64_t end, int thread) {
         LineSorter& sorter = sorters.Get(thread, run, function, operands, key_order, &keys, n);
         for (int64_t line = begin; line < end; ++line) {
           const char* const line_keys = keys.is_array() ? keys.bytes() + line * n * keys.element_bytes() : nullptr;
@@ -471,7 +472,8 @@ absl::StatusOr<std::vector<Value>> SortLines(const Operation& op, const LaneFunc
           const int64_t* const indices = sorter.indices.data();
           for (size_t i = 0; i < operands.size(); ++i) {
             const int64_t start = line * n * operands[i].element_bytes();
-            GatherElements(operands[i].element_bytes(), operands[i].bytes() + start, indices, targets[i] + start, n);
+            kernels::GatherElements(operands[i].element_bytes(), operands[i].bytes() + start, indices,
+                                    targets[i] + start, n);
           }
         }
         return absl::OkStatus();
@@ -515,4 +517,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kSort>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/evaluator_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 std::string SortText(absl::string_view type, absl::string_view sizes, int dimension, absl::string_view compare) {
@@ -234,4 +234,4 @@ TEST(SortTest, NothingAndOne) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -16,7 +16,7 @@
 #include "kashi/literal/error_spec.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 absl::StatusOr<Value> CopyOfValue(const Value& value, EvaluationRun& run) {
@@ -142,4 +142,4 @@ absl::Status StepChecker::CompareArray(const Value& expected, const Value& actua
                               : " does not compute what the evaluator computes from the same operands"));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

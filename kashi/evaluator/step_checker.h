@@ -30,7 +30,7 @@
 #include "kashi/literal/literal_comparison.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 class CompiledStep;
 class EvaluationRun;
@@ -86,6 +86,6 @@ class StepChecker {
   std::optional<StepDifference> first_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_STEP_CHECKER_H_

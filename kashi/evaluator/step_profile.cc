@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 int64_t StepClock::Advance() {
   const int64_t now =
@@ -74,4 +74,4 @@ std::vector<StepTime> StepProfile::Times() const {
   return sums;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

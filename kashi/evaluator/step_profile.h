@@ -20,7 +20,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 struct StepTime {
   const HloInstruction* instruction;  // null: the run itself, whose own time is the time between its steps
@@ -120,6 +120,6 @@ class MeasuredStep {
   StepClock* const clock_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_STEP_PROFILE_H_

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/evaluator_testing.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 constexpr char kLoop[] = R"(
@@ -115,4 +115,4 @@ TEST(StepProfileTest, EachDeviceHasItsClock) {
 TEST(StepProfileTest, NothingIsMeasuredWithoutAClock) { const MeasuredStep step(nullptr, nullptr); }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

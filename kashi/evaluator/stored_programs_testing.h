@@ -26,7 +26,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 struct StoredProgram {
   struct Output {
@@ -70,6 +70,6 @@ inline Literal ReadStoredLiteral(absl::string_view text) {
   return literal.ok() ? *std::move(literal) : Literal();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_STORED_PROGRAMS_TESTING_H_

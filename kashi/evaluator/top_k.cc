@@ -10,7 +10,7 @@
 #include "kashi/evaluator/fold.h"
 #include "kashi/kernels/order_keys.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // A key and an index: the lower, the better.
@@ -88,7 +88,7 @@ class RowSelector {
     best_.Clear();
     for (int64_t begin = 0; begin < n_; begin += kBlock) {
       const int64_t count = std::min(kBlock, n_ - begin);
-      MakeOrderKeys(type_, Comparison::Order::kTotal, row + begin * element_bytes, count, keys_);
+      kernels::MakeOrderKeys(type_, Comparison::Order::kTotal, row + begin * element_bytes, count, keys_);
       best_.Add(absl::MakeConstSpan(keys_, count), flip_, begin);
     }
     for (const Place& place : best_.Sorted()) *indices++ = static_cast<int32_t>(place.index);
@@ -107,7 +107,7 @@ class RowSelector {
 }  // namespace
 
 absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, bool largest) {
-  if (!HasOrderKeys(x.element_type())) {
+  if (!kernels::HasOrderKeys(x.element_type())) {
     return Unimplemented("topk of %s", primitive_util::LowercasePrimitiveTypeName(x.element_type()));
   }
   if (x.rank() == 0) return InvalidArgument("topk of a scalar");
@@ -127,16 +127,16 @@ absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, b
   KASHI_ASSIGN_OR_RETURN(
       const ScratchMemory scratch,
       ScratchMemory::Reserve(run.budget(),
-                             std::min<int64_t>(rows, ParallelThreadCount()) * RowSelector::ScratchBytes(n, k),
+                             std::min<int64_t>(rows, base::ParallelThreadCount()) * RowSelector::ScratchBytes(n, k),
                              "Scratch memory of topk"));
-  PerThread<RowSelector> selectors;
+  kernels::PerThread<RowSelector> selectors;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
-      run, /*parallel=*/true, rows, ParallelGrain(8 * n), [&](int64_t begin, int64_t end, int thread) {
+      run, /*parallel=*/true, rows, kernels::ParallelGrain(8 * n), [&](int64_t begin, int64_t end, int thread) {
         RowSelector& selector = selectors.Get(thread, x.element_type(), n, k, largest);
         for (int64_t row = begin; row < end; ++row) {
           const char* elements = x.bytes() + row * n * bytes;
           selector.Select(elements, bytes, indices + row * k);
-          GatherElements(bytes, elements, indices + row * k, values + row * k * bytes, k);
+          kernels::GatherElements(bytes, elements, indices + row * k, values + row * k * bytes, k);
         }
         return absl::OkStatus();
       }));
@@ -154,4 +154,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTopK>(Operation& op) {
   return MakeResults(op, std::move(results));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -8,7 +8,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 struct TopKResult {
   Value values;   // with x's type and sizes, except the last dimension, which is k
@@ -20,6 +20,6 @@ struct TopKResult {
 // UNIMPLEMENTED for complex numbers and rows of more than 2^31 - 1. O(n + k log k) a row.
 absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, bool largest);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_TOP_K_H_

@@ -15,7 +15,7 @@
 #include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/evaluator/top_k.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 bool IsComparator(absl::Span<HloComputation* const> called) {
@@ -74,23 +74,23 @@ void GatherRows(const Value& from, const Value& columns, const Value& rest, Valu
 
 absl::StatusOr<Value> EvaluateTopKCall(Operation& op) {
   const Shape& shape = op.instruction.shape();
-  if (!HasArrayOperands(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) ||
+  if (!custom_calls::HasArrayOperands(op, 1) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) ||
       !op.result(1) || !IsComparator(op.instruction.called_computations())) {
-    return MisusedCustomCall(op);
+    return custom_calls::MisusedCustomCall(op);
   }
   KASHI_ASSIGN_OR_RETURN(const bool largest, SelectsLargest(op));
   const absl::Span<const int64_t> sizes = op.result(0)->dimensions();
   KASHI_ASSIGN_OR_RETURN(TopKResult best, TopK(op.run, op.operands[0], sizes.empty() ? 0 : sizes.back(), largest));
-  return MakeTupleResultOf(op, std::move(best.values), std::move(best.indices));
+  return custom_calls::MakeTupleResultOf(op, std::move(best.values), std::move(best.indices));
 }
 
 // A TPU gives the best element of each of k bins, and may miss elements if a bin has several of the best: recall_target
 // limits how many. Kashi misses none, so sorting its k elements gives an exact top-k.
 absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
   const Shape& shape = op.instruction.shape();
-  if (!HasArrayOperands(op, 4) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) ||
+  if (!custom_calls::HasArrayOperands(op, 4) || !shape.IsTuple() || shape.tuple_shapes_size() != 2 || !op.result(0) ||
       !op.result(1) || !IsComparator(op.instruction.called_computations())) {
-    return MisusedCustomCall(op);
+    return custom_calls::MisusedCustomCall(op);
   }
   const Value &x = op.operands[0], &indices = op.operands[1];
   const int rank = x.rank();
@@ -102,7 +102,7 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
       op.operands[3].element_type() == indices.element_type() && op.result(0)->element_type() == x.element_type() &&
       op.result(1)->element_type() == indices.element_type() &&
       NumberOf(op.instruction.raw_backend_config_string(), "\"reduction_dim\":") == rank - 1;
-  if (!fits) return MisusedCustomCall(op);
+  if (!fits) return custom_calls::MisusedCustomCall(op);
   KASHI_ASSIGN_OR_RETURN(const bool largest, SelectsLargest(op));
   KASHI_ASSIGN_OR_RETURN(const TopKResult best,
                          TopK(op.run, x, std::min(sizes.back(), x.dimensions().back()), largest));
@@ -110,7 +110,7 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op) {
   KASHI_ASSIGN_OR_RETURN(Value places, op.MakeResult(1));
   GatherRows(x, best.indices, op.operands[2], values);
   GatherRows(indices, best.indices, op.operands[3], places);
-  return MakeTupleResultOf(op, std::move(values), std::move(places));
+  return custom_calls::MakeTupleResultOf(op, std::move(values), std::move(places));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

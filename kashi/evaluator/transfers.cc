@@ -24,11 +24,11 @@
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 absl::Status CheckArrived(const Operation& op, const Value& value, const Shape& shape) {
-  if (HasShape(value, shape)) return absl::OkStatus();
+  if (values::HasShape(value, shape)) return absl::OkStatus();
   return InvalidArgument("%s: what arrives does not suit %s", op.instruction.name(), ShapeUtil::HumanString(shape));
 }
 
@@ -52,7 +52,7 @@ absl::StatusOr<Value> NumberAs(const Operation& op, uint32_t number) {
 }
 
 absl::StatusOr<Value> EvaluateSend(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const std::optional<TransferRoute> route, op.run.device()->RouteOf(op.instruction));
+  KASHI_ASSIGN_OR_RETURN(const std::optional<hlo::TransferRoute> route, op.run.device()->RouteOf(op.instruction));
   Value data = std::move(op.operands[0]);
   if (route.has_value()) {
     KASHI_ASSIGN_OR_RETURN(data, ShareWithThreads(op, std::move(data)));
@@ -66,12 +66,12 @@ absl::StatusOr<Value> EvaluateSendDone(Operation&) { return Value::MakeToken(); 
 
 // Until the data arrive, their place has zeros.
 absl::StatusOr<Value> EvaluateRecv(Operation& op) {
-  KASHI_ASSIGN_OR_RETURN(const std::optional<TransferRoute> route, op.run.device()->RouteOf(op.instruction));
+  KASHI_ASSIGN_OR_RETURN(const std::optional<hlo::TransferRoute> route, op.run.device()->RouteOf(op.instruction));
   uint32_t number = 0;
   if (route.has_value()) {
     KASHI_ASSIGN_OR_RETURN(number, op.run.device()->BeginReceive(op.instruction, *route));
   }
-  KASHI_ASSIGN_OR_RETURN(Value zeros, MakeZeros(op.instruction.shape().tuple_shapes(0), op.run.budget()));
+  KASHI_ASSIGN_OR_RETURN(Value zeros, values::MakeZeros(op.instruction.shape().tuple_shapes(0), op.run.budget()));
   KASHI_ASSIGN_OR_RETURN(Value context, NumberAs(op, number));
   return Value::MakeTuple({std::move(zeros), std::move(context), Value::MakeToken()});
 }
@@ -103,11 +103,11 @@ EvaluationFunction FindTransfer(HloOpcode opcode) {
   return nullptr;
 }
 
-bool CanTransfer(const HloInstruction& transfer, const Device* device) {
-  if (device == nullptr || device->transfers() == Device::Transfers::kNone) return false;
-  if (device->transfers() == Device::Transfers::kChannelsAndHost) return true;
+bool CanTransfer(const HloInstruction& transfer, const devices::Device* device) {
+  if (device == nullptr || device->transfers() == devices::Device::Transfers::kNone) return false;
+  if (device->transfers() == devices::Device::Transfers::kChannelsAndHost) return true;
   const bool is_of_host = transfer.opcode() == HloOpcode::kInfeed || transfer.opcode() == HloOpcode::kOutfeed;
   return !is_of_host && !transfer.is_host_transfer();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -6,13 +6,13 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Null for other operations. The function needs a device that supports it.
 EvaluationFunction FindTransfer(HloOpcode opcode);
 // Whether the device supports the transfer. Null: there is no device.
-bool CanTransfer(const HloInstruction& transfer, const Device* device);
+bool CanTransfer(const HloInstruction& transfer, const devices::Device* device);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_TRANSFERS_H_

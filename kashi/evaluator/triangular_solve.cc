@@ -17,7 +17,7 @@
 #include "kashi/kernels/matrix_kernels.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Element (i, j) of a matrix lies at origin + i * row_stride + j * column_stride.
@@ -61,11 +61,11 @@ LowerSystem MakeLowerSystem(int64_t n, absl::Span<const int64_t> b, const Triang
 }
 
 template <typename T>
-void ReadLower(const T* a, const StridedMatrix& from, bool conjugate, Matrix<T> l) {
+void ReadLower(const T* a, const StridedMatrix& from, bool conjugate, kernels::Matrix<T> l) {
   for (int64_t i = 0; i < l.rows; ++i) {
     const T* const row = a + from.origin + i * from.row_stride;
     for (int64_t j = 0; j <= i; ++j) {
-      l.at(i, j) = conjugate ? Conjugate(row[j * from.column_stride]) : row[j * from.column_stride];
+      l.at(i, j) = conjugate ? kernels::Conjugate(row[j * from.column_stride]) : row[j * from.column_stride];
     }
   }
 }
@@ -74,14 +74,14 @@ template <typename T>
 absl::Status SolveOne(const LowerSystem& system, const T* a, T* b, StopFunction check_stopped) {
   const int64_t n = system.l.rows, m = system.b.columns;
   std::vector<T> memory(n * n + n * m);
-  const Matrix<T> l{memory.data(), n, n, n}, x{memory.data() + n * n, n, m, m};
+  const kernels::Matrix<T> l{memory.data(), n, n, n}, x{memory.data() + n * n, n, m, m};
   const StridedMatrix& place = system.b;
   T* const origin = b + place.origin;
   ReadLower(a, system.l, system.conjugate, l);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j) x.at(i, j) = origin[i * place.row_stride + j * place.column_stride];
   }
-  KASHI_RETURN_IF_ERROR(SolveLower<T>({l.data, n, n, n}, system.unit_diagonal, x, check_stopped));
+  KASHI_RETURN_IF_ERROR(kernels::SolveLower<T>({l.data, n, n, n}, system.unit_diagonal, x, check_stopped));
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j) origin[i * place.row_stride + j * place.column_stride] = x.at(i, j);
   }
@@ -98,7 +98,7 @@ absl::Status SolveAll(EvaluationRun& run, const Value& a, Value& x, const Triang
   const T* const a_data = a.data<T>().data();
   T* const x_data = x.mutable_data<T>().data();
   const auto check_stopped = [&] { return run.CheckStopped(); };
-  return ForEachMatrix(x.element_count() / x_size, static_cast<double>(x_size) * n, [&](int64_t i) {
+  return kernels::ForEachMatrix(x.element_count() / x_size, static_cast<double>(x_size) * n, [&](int64_t i) {
     return SolveOne(system, a_data + i * n * n, x_data + i * x_size, check_stopped);
   });
 }
@@ -120,10 +120,10 @@ absl::Status SolveAll(EvaluationRun& run, const Value& a, Value& x, const Triang
 
 absl::StatusOr<Value> SolveTriangular(EvaluationRun& run, Value a, Value b, const TriangularSolveOptions& options) {
   const PrimitiveType type = b.element_type();
-  KASHI_ASSIGN_OR_RETURN(const PrimitiveType computed, LinearAlgebraType(type));
+  KASHI_ASSIGN_OR_RETURN(const PrimitiveType computed, kernels::LinearAlgebraType(type));
   KASHI_ASSIGN_OR_RETURN(a, run.Convert(std::move(a), computed));
   KASHI_ASSIGN_OR_RETURN(b, run.Convert(std::move(b), computed));
-  KASHI_ASSIGN_OR_RETURN(b, MakeWritable(run.budget(), std::move(b)));
+  KASHI_ASSIGN_OR_RETURN(b, values::MakeWritable(run.budget(), std::move(b)));
   KASHI_RETURN_IF_ERROR(SolveAll(run, a, b, options));
   return run.Convert(std::move(b), type);
 }
@@ -148,4 +148,4 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kTriangularSolve>(Operation& op) {
                          op.instruction.triangular_solve_options());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -7,7 +7,7 @@
 #include "kashi/hlo/attributes/xla_data.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // x with op(a) x = b, or x op(a) = b, for each of the matrices in the last two dimensions, by substitution: a zero on
 // the diagonal divides by zero. Reads only the triangle of `a` that `options` names. Types as for CholeskyFactors.
@@ -17,6 +17,6 @@ absl::StatusOr<Value> SolveTriangular(EvaluationRun& run, Value a, Value b, cons
 // result.
 absl::StatusOr<Value> InvertLowerTriangles(EvaluationRun& run, Value a);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_TRIANGULAR_SOLVE_H_

@@ -15,7 +15,7 @@
 #include "kashi/hlo/attributes/enum_text.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 using ::testing::ElementsAre;
@@ -147,4 +147,4 @@ TEST(TriangularSolveTest, SolvesWhatItWasAsked) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -7,7 +7,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 constexpr int kMaxSourceSteps = 1000;
@@ -60,4 +60,4 @@ std::optional<PlaceInCalls> SourceOf(PlaceInCalls place) {
   return std::nullopt;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

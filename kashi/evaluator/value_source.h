@@ -8,7 +8,7 @@
 #include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // A part of an instruction's value, within these calls; the innermost call is last.
 struct PlaceInCalls {
@@ -20,6 +20,6 @@ struct PlaceInCalls {
 // computation. nullopt after more than 1000 steps.
 std::optional<PlaceInCalls> SourceOf(PlaceInCalls place);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_VALUE_SOURCE_H_

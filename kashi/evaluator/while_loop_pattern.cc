@@ -11,10 +11,10 @@
 
 namespace kashi {
 
-using internal::EvaluationRun;
-using internal::PartialEvaluation;
-using internal::PlaceInCalls;
-using internal::SourceOf;
+using evaluator::EvaluationRun;
+using evaluator::PartialEvaluation;
+using evaluator::PlaceInCalls;
+using evaluator::SourceOf;
 namespace {
 
 // Iterations of loops that must run before the numbers of this one are known.

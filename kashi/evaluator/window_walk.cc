@@ -6,7 +6,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/window_util.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // a^-1 modulo m, of numbers without a common divisor.
@@ -139,4 +139,4 @@ WindowWalk::Taps WindowWalk::TapsOf(const Axis& axis, int64_t o) {
   return {first, axis.taps.step(), (last - first) / axis.taps.step() + 1};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -28,7 +28,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // Windows of up to 32 elements fold real numbers in the order of the definition, in every engine. Larger ones
 // that are cumulative from the end may fold from there.
@@ -141,7 +141,7 @@ absl::Status WindowWalk::VisitRow(const EvaluationRun& evaluation, int64_t row, 
       std::min(row_.size - 1, FloorDiv(Extent() + row_.low - begin * row_.stride, row_.window_dilation));
   const bool has_many_offsets = (last_w - first_w) / (end - begin) > row_.inputs;
   absl::Status status;
-  WalkRowMajor(counts, strides, [&](absl::Span<const int64_t>, int64_t position) {
+  literal::WalkRowMajor(counts, strides, [&](absl::Span<const int64_t>, int64_t position) {
     status = has_many_offsets ? VisitOutputs(evaluation, begin, end, start + position, visit)
                               : VisitOffsets(evaluation, first_w, last_w, begin, end, start + position, visit);
     return status.ok();
@@ -182,6 +182,6 @@ absl::Status WindowWalk::VisitOutputs(const EvaluationRun& evaluation, int64_t b
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_WINDOW_WALK_H_

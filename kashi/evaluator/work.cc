@@ -15,7 +15,7 @@
 #include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/evaluator/work_rules.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 // Dynamic dimensions have `dynamic_size` elements, or, if that is nullopt, their bound.
@@ -177,4 +177,4 @@ int64_t EstimatedNanosecondsOf(const HloComputation& computation) {
   return ProgramSum({&NanosecondsOfInstruction, /*unknown_iterations=*/1000}).Of(computation);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -17,7 +17,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // The work of one instruction, with the sizes (or bounds) of its shapes, without the work of computations that run
 // step by step, which is counted there. At least 1; INT64_MAX if it does not fit. Time: a pass over the computations
@@ -36,6 +36,6 @@ int64_t LeastWorkOf(const HloComputation& computation);
 // of iterations counts as a thousand. Time: as LeastWorkOf.
 int64_t EstimatedNanosecondsOf(const HloComputation& computation);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_WORK_H_

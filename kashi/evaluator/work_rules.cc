@@ -8,7 +8,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 int64_t ElementsIn(absl::Span<const int64_t> sizes) {
@@ -156,4 +156,4 @@ int64_t WorkOfScatter(const HloInstruction& scatter, const ArraySizes& arrays) {
   return SaturatingAdd(ElementsInAll(arrays.results), CallsTimes(scatter, ElementsIn(arrays.operands.back())));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 
 // The sizes of the arrays that an instruction reads and writes. A value that is not an array has none.
 struct ArraySizes {
@@ -42,6 +42,6 @@ int64_t WorkOfSelectAndScatter(const HloInstruction& instruction, const ArraySiz
 int64_t WorkOfSort(const HloInstruction& instruction, const ArraySizes& arrays);
 int64_t WorkOfScatter(const HloInstruction& instruction, const ArraySizes& arrays);
 
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_WORK_RULES_H_

@@ -7,7 +7,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::evaluator {
 namespace {
 
 constexpr char kComputations[] = R"(
@@ -116,4 +116,4 @@ TEST(WorkTest, DynamicDimensionsMayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::evaluator

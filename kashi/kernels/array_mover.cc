@@ -18,7 +18,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // Measured on an AMD Zen 3 (docs/performance.md): a plan takes 2 to 6 µs to make, a walk takes 0.4 to 1.5 ns an
@@ -44,33 +44,33 @@ bool IsSmall(absl::Span<const int64_t> bounds) {
   return elements < kElementsWorthKeptPlan;
 }
 
-int64_t ElementsOf(const StridedLoops& loops) {
+int64_t ElementsOf(const literal::StridedLoops& loops) {
   int64_t elements = 1;
-  for (const StridedLoop& loop : loops) elements *= loop.bound;
+  for (const literal::StridedLoop& loop : loops) elements *= loop.bound;
   return elements;
 }
 
 // Pre: the last loop has stride 1 in the target, and a larger stride in the source.
-bool TransposeIsFasterByPlan(const StridedLoops& loops, int element_bytes) {
-  const StridedLoop& row = loops.back();
+bool TransposeIsFasterByPlan(const literal::StridedLoops& loops, int element_bytes) {
+  const literal::StridedLoop& row = loops.back();
   const auto column =
-      std::find_if(loops.begin(), loops.end(), [](const StridedLoop& loop) { return loop.source == 1; });
+      std::find_if(loops.begin(), loops.end(), [](const literal::StridedLoop& loop) { return loop.source == 1; });
   if (column == loops.end()) return false;
   if (element_bytes < 16) return column->bound * row.bound >= kElementsOfBlock;
   return ElementsOf(loops) * element_bytes >= kBytesWorthPlanOfWide && std::min(column->bound, row.bound) >= 16;
 }
 
 // Whether a plan, once made, is faster than the walk.
-bool PlanIsFaster(const StridedLoops& loops, int element_bytes) {
+bool PlanIsFaster(const literal::StridedLoops& loops, int element_bytes) {
   if (loops.size() < 2) return false;  // a copy, a fill, or one strided row
-  const StridedLoop& row = loops.back();
+  const literal::StridedLoop& row = loops.back();
   if (row.target != 1) return false;
   if (row.source == 0) return row.bound < kShortFillBytes / element_bytes;
   if (std::abs(row.source) == 1) return row.bound < kShortCopyBytes / element_bytes;
   return TransposeIsFasterByPlan(loops, element_bytes);
 }
 
-BoxRoute RouteOfLoops(const StridedLoops& loops, int element_bytes) {
+BoxRoute RouteOfLoops(const literal::StridedLoops& loops, int element_bytes) {
   const int64_t elements = ElementsOf(loops);
   if (!PlanIsFaster(loops, element_bytes)) return BoxRoute::kWalk;
   return elements < kElementsWorthPlan ? BoxRoute::kPlanIfAgain : BoxRoute::kPlan;
@@ -78,7 +78,7 @@ BoxRoute RouteOfLoops(const StridedLoops& loops, int element_bytes) {
 
 // One move. Many moves may differ in addresses only.
 struct BoxKey {
-  StridedLoops loops;
+  literal::StridedLoops loops;
   int element_bytes = 0;
   bool non_temporal_stores = false;
 
@@ -95,7 +95,7 @@ struct BoxKey {
 // nullopt: a plan does not take it (strides beyond 2^57 bytes).
 std::optional<RelayoutPlan> MakePlan(const BoxKey& key) {
   DimensionVector bounds, source, target;
-  for (const StridedLoop& loop : key.loops) {
+  for (const literal::StridedLoop& loop : key.loops) {
     bounds.push_back(loop.bound);
     source.push_back(loop.source * key.element_bytes);
     target.push_back(loop.target * key.element_bytes);
@@ -139,12 +139,12 @@ std::optional<RelayoutPlan> PlanOf(const BoxKey& key, bool only_if_again) {
 
 absl::Status Walk(const BoxKey& key, const char* source, char* target, StopFunction check_stopped) {
   DimensionVector bounds, from, to;
-  for (const StridedLoop& loop : key.loops) {
+  for (const literal::StridedLoop& loop : key.loops) {
     bounds.push_back(loop.bound);
     from.push_back(loop.source);
     to.push_back(loop.target);
   }
-  return CopyStridedUntil(bounds, key.element_bytes, {source, from}, {target, to}, check_stopped);
+  return literal::CopyStridedUntil(bounds, key.element_bytes, {source, from}, {target, to}, check_stopped);
 }
 
 // Iterations that make a piece.
@@ -163,7 +163,7 @@ absl::Status MoveInPieces(const BoxKey& key, const char* source, char* target, S
     plan->Execute(source, target);
     return absl::OkStatus();
   }
-  const StridedLoop slowest = key.loops.front();
+  const literal::StridedLoop slowest = key.loops.front();
   const int64_t steps = StepsOfPiece(bytes / slowest.bound);
   for (int64_t at = 0; at < slowest.bound; at += steps) {
     BoxKey piece = key;
@@ -243,7 +243,7 @@ absl::Status MoveBetween(const Placement& from, const void* source, const Placem
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return absl::OkStatus();
   RelayoutOptions options;
   options.padding = std::nullopt;
-  options.non_temporal_stores = 2 * BytesOf(sizes, to) > MachineCacheBytes();
+  options.non_temporal_stores = 2 * BytesOf(sizes, to) > base::MachineCacheBytes();
   return MoveParts({from, source, to, target}, DimensionVector(sizes.size(), 0), sizes, cut_order, options,
                    check_stopped);
 }
@@ -251,20 +251,20 @@ absl::Status MoveBetween(const Placement& from, const void* source, const Placem
 BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span<const int64_t> source_strides,
                  absl::Span<const int64_t> target_strides) {
   if (IsSmall(bounds)) return BoxRoute::kWalk;
-  return RouteOfLoops(MakeStridedLoops(bounds, source_strides, target_strides), element_bytes);
+  return RouteOfLoops(literal::MakeStridedLoops(bounds, source_strides, target_strides), element_bytes);
 }
 
-absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target,
-                     StopFunction check_stopped) {
+absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, literal::StridedSource source,
+                     literal::StridedTarget target, StopFunction check_stopped) {
   KASHI_CHECK(bounds.size() == source.strides.size() && bounds.size() == target.strides.size());
   if (std::any_of(bounds.begin(), bounds.end(), [](int64_t bound) { return bound <= 0; })) {
     return absl::OkStatus();
   }
-  if (IsSmall(bounds)) return CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
-  BoxKey key{MakeStridedLoops(bounds, source.strides, target.strides), element_bytes, false};
+  if (IsSmall(bounds)) return literal::CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
+  BoxKey key{literal::MakeStridedLoops(bounds, source.strides, target.strides), element_bytes, false};
   const BoxRoute route = RouteOfLoops(key.loops, element_bytes);
   if (route == BoxRoute::kPlan) {
-    key.non_temporal_stores = 2 * ElementsOf(key.loops) * element_bytes > MachineCacheBytes();
+    key.non_temporal_stores = 2 * ElementsOf(key.loops) * element_bytes > base::MachineCacheBytes();
     return MoveInPieces(key, source.data, target.data, check_stopped);
   }
   if (route == BoxRoute::kPlanIfAgain) {
@@ -274,7 +274,7 @@ absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, Stride
       return absl::OkStatus();
     }
   }
-  return CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
+  return literal::CopyStridedUntil(bounds, element_bytes, source, target, check_stopped);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

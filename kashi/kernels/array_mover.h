@@ -18,14 +18,14 @@
 #include "kashi/literal/strided_walk.h"
 #include "kashi/relayout/placement.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Copies a box of elements of 1, 2, 4, 8 or 16 bytes (dies for other sizes). Strides are in elements. Strides of the
 // source may be 0 or negative. Strides of the target are positive, and its elements do not overlap. Source and target
 // must not overlap. Uses the threads of ParallelFor. Calls check_stopped() every few tens of megabytes; if that is an
 // error, ends early with it, with a part of the box copied.
-[[nodiscard]] absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source,
-                                   StridedTarget target, StopFunction check_stopped = NeverStopped);
+[[nodiscard]] absl::Status MoveBox(absl::Span<const int64_t> bounds, int element_bytes, literal::StridedSource source,
+                                   literal::StridedTarget target, StopFunction check_stopped = NeverStopped);
 
 // The method by which MoveBox moves a box. For tests and benchmarks.
 enum class BoxRoute {
@@ -46,6 +46,6 @@ BoxRoute RouteOf(absl::Span<const int64_t> bounds, int element_bytes, absl::Span
 // A type with elements of this number of bytes: 1, 2, 4, 8 or 16 (dies for other sizes).
 PrimitiveType WordTypeOfBytes(int element_bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_ARRAY_MOVER_H_

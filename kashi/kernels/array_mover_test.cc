@@ -15,10 +15,10 @@
 #include "kashi/kernels/physical_order.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
-using testing_oracle::Random;
+using literal::testing_oracle::Random;
 
 DimensionVector RowMajor(absl::Span<const int64_t> sizes) {
   DimensionVector strides(sizes.size());
@@ -130,7 +130,9 @@ TEST(ArrayMoverTest, RandomBoxes) {
   for (int i = 0; i < 300; ++i) {
     const Shape from = random.Array(U8, random.Dimensions(5, 60000));
     const Shape to = random.Array(U8, from.dimensions());
-    BoxMove move{{from.dimensions().begin(), from.dimensions().end()}, ElementStrides(from), ElementStrides(to)};
+    BoxMove move{{from.dimensions().begin(), from.dimensions().end()},
+                 literal::ElementStrides(from),
+                 literal::ElementStrides(to)};
     for (size_t d = 0; d < move.bounds.size(); ++d) {
       if (random.Number(0, 9) == 0) move.from[d] = 0;
       if (random.Number(0, 9) == 0) move.from[d] = -move.from[d];
@@ -171,7 +173,7 @@ TEST(ArrayMoverTest, OtherElementSizesDie) { EXPECT_DEATH(WordTypeOfBytes(3), "3
 // ---- PhysicalOrder, element by element against IndexMap
 
 void CheckOrder(absl::string_view text, int bytes) {
-  const Shape shape = S(text);
+  const Shape shape = array::S(text);
   const PhysicalOrder order = PhysicalOrder::Make(shape).value();
   const IndexMap& map = order.map();
   std::vector<char> logical(map.element_count() * bytes), physical(map.padded_element_count() * bytes, 'x');
@@ -208,4 +210,4 @@ TEST(PhysicalOrderTest, AgreesWithTheIndexMap) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

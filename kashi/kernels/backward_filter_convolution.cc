@@ -11,7 +11,7 @@
 #include "kashi/kernels/matrix_product_kernels.h"
 #include "kashi/kernels/scratch_block.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 constexpr int64_t kStretch = 1024;           // places of the window that are multiplied at a time, about
@@ -99,14 +99,14 @@ class BackwardFilterRunner {
     }
     const int64_t panels = CeilOfRatio<int64_t>(convolution_.outputs, kernels_.columns), tasks = places_ * panels;
     // A thread with several panels reads a stretch of lhs from memory once for all of them.
-    return TryParallelFor(tasks, CeilOfRatio<int64_t>(tasks, ParallelThreadCount()),
-                          [&](int64_t begin, int64_t end, int) { return RunTasks(begin, end, panels); });
+    return base::TryParallelFor(tasks, CeilOfRatio<int64_t>(tasks, base::ParallelThreadCount()),
+                                [&](int64_t begin, int64_t end, int) { return RunTasks(begin, end, panels); });
   }
 
  private:
   void PackOperand(PackFunction pack, const T* from, int64_t places, int64_t count, int64_t width, bool fills_width,
                    T* to) const {
-    ParallelFor(places, kPlacesPerTask, [&](int64_t begin, int64_t end, int) {
+    base::ParallelFor(places, kPlacesPerTask, [&](int64_t begin, int64_t end, int) {
       pack({from + begin * count, 1, count, count, end - begin, width, fills_width, /*flipped_bits=*/0,
             to + begin * width, places * width});
     });
@@ -194,4 +194,4 @@ KASHI_INSTANTIATE(uint32_t)
 KASHI_INSTANTIATE(uint64_t)
 #undef KASHI_INSTANTIATE
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -19,7 +19,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/convolution_axis.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 struct BackwardFilterConvolution {
   std::vector<ConvolutionAxis> axes;  // spatial ones, slowest first; strides are not used
@@ -39,6 +39,6 @@ template <typename T>
                                                                 const T* lhs, const T* rhs, T* out,
                                                                 StopFunction check_stopped);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_BACKWARD_FILTER_CONVOLUTION_H_

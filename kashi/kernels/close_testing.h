@@ -5,7 +5,7 @@
 #include <cmath>
 #include <complex>
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Whether numbers are equal except for the last places, in which libraries differ. NaN equals NaN, and zeros have
 // signs.
@@ -21,6 +21,6 @@ inline bool IsClose(std::complex<double> actual, std::complex<double> expected, 
          IsClose(actual.imag(), expected.imag(), relative * scale);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_CLOSE_TESTING_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 int64_t GreatestCommonDivisor(int64_t a, int64_t b) { return b == 0 ? a : GreatestCommonDivisor(b, a % b); }
@@ -49,4 +49,4 @@ Meeting MeetingOf(const ConvolutionAxis& axis, int64_t w, PlaceRange out) {
   return meeting;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

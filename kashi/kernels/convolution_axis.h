@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Window attributes may be any numbers; results computed from them fit 64 bits only if they lie in an array.
 using WideInteger = __int128;
@@ -37,6 +37,6 @@ struct PlaceRange {
 // The steps with which element w of the window makes something of the range of out. None: a count of 0.
 Meeting MeetingOf(const ConvolutionAxis& axis, int64_t w, PlaceRange out);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_CONVOLUTION_AXIS_H_

@@ -10,7 +10,7 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <typename T>
@@ -210,4 +210,4 @@ KASHI_FACTORIZATIONS_OF(double)
 KASHI_FACTORIZATIONS_OF(complex128)
 #undef KASHI_FACTORIZATIONS_OF
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

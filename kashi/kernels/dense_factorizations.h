@@ -9,7 +9,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/matrix_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // a[m,n] becomes the factors of QR; taus[min(m, n)].
 template <typename T>
@@ -28,6 +28,6 @@ void FactorLu(Matrix<T> a, int32_t* pivots, int32_t* permutation);
 template <typename T>
 absl::Status FactorEigen(Matrix<T> a, bool lower, bool sort, Matrix<T> v, double* values, StopFunction check_stopped);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_DENSE_FACTORIZATIONS_H_

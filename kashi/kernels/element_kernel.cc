@@ -12,7 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/kernels/element_loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 constexpr int64_t kPortion = 256;  // elements: the widened elements stay in the first cache
@@ -184,4 +184,4 @@ absl::StatusOr<ElementKernel> FindTernaryKernel(HloOpcode opcode, PrimitiveType 
   return KernelOf(opcode, loop, type, {a, b, c}, result);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -16,7 +16,7 @@
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 struct ElementKernel {
   // inputs[i][0, n) -> output[0, n). The output may be the memory of an input with the same element size.
@@ -38,11 +38,7 @@ struct ElementKernel {
   void operator()(const void* const* inputs, void* output, int64_t n) const { function(*this, inputs, output, n); }
 };
 
-// Whether the operation has kernels: kElementwise in ops.def, except copy and bitcast-convert, which move bytes, and
-// map, which is a call.
-bool HasElementKernel(HloOpcode opcode);
-
-// The kernel of an operation that HasElementKernel. UNIMPLEMENTED for types that the operation does not support. Of
+// The kernel of an elementwise operation. UNIMPLEMENTED for types that the operation does not support. Of
 // reduce-precision, the caller sets exponent_bits and mantissa_bits.
 absl::StatusOr<ElementKernel> FindUnaryKernel(HloOpcode opcode, PrimitiveType operand, PrimitiveType result);
 absl::StatusOr<ElementKernel> FindBinaryKernel(HloOpcode opcode, PrimitiveType lhs, PrimitiveType rhs,
@@ -54,6 +50,6 @@ absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, C
 // The kernel of convert (element_convert.h); the identity if the types are equal.
 absl::StatusOr<ElementKernel> FindConvertKernel(PrimitiveType from, PrimitiveType to);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_ELEMENT_KERNEL_H_

@@ -13,7 +13,7 @@
 #include "kashi/kernels/element_loops.h"
 #include "kashi/kernels/element_size.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <ComparisonDirection>
@@ -145,4 +145,4 @@ absl::StatusOr<ElementKernel> FindCompareKernel(ComparisonDirection direction, C
   return MakeElementKernel(loop, {lhs, rhs}, {computed, computed}, PRED, PRED);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

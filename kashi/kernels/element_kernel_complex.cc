@@ -12,7 +12,7 @@
 #include "kashi/array/types.h"
 #include "kashi/kernels/element_loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // The plain formula. C's product, like that of std::complex, turns some NaNs into infinities; XLA's does not.
@@ -154,4 +154,4 @@ ElementLoop ComplexBinaryLoop(HloOpcode opcode, PrimitiveType type) {
   return {FindBinaryLoop<ComplexBinary, complex128>(opcode), type, type};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/kernels/element_loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // ---- From and to narrow floats. bf16 and f16 have formulas without branches, which become vector code.
@@ -59,7 +59,7 @@ template <typename To>
 struct Convert {
   template <typename From>
   static To Of(From x) {
-    return ConvertElement<To>(x);
+    return array::ConvertElement<To>(x);
   }
 };
 
@@ -171,4 +171,4 @@ absl::StatusOr<ElementKernel> FindConvertKernel(PrimitiveType from, PrimitiveTyp
   return MakeElementKernel(ConvertLoop(path.widened, path.computed), {from}, {path.widened}, path.computed, to);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

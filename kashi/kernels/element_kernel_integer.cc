@@ -9,7 +9,7 @@
 
 #include "kashi/kernels/element_loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 enum class Domain { kUnsigned, kSigned, kOwn, kOwnIfSigned };
@@ -237,4 +237,4 @@ ElementLoop IntegerClampLoop(PrimitiveType type) {
                 [](auto t) -> ElementFunction { return &TernaryLoop<IntegerClamp, decltype(t)>; });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -11,7 +11,7 @@
 #include "kashi/array/element_convert.h"
 #include "kashi/kernels/element_loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <typename T>
@@ -177,7 +177,7 @@ void ReducePrecisionLoopOn(const ElementKernel& kernel, const void* const* input
 // ---- stochastic-convert (1.5): away from zero if the random number, as a fraction, is below the fraction of x.
 template <typename To, typename T, typename Random>
 To StochasticConvert(T x, Random random, T random_range) {
-  const To cut = ConvertElement<To>(x);
+  const To cut = array::ConvertElement<To>(x);
   if (cut == std::numeric_limits<To>::max() || cut == std::numeric_limits<To>::lowest() || x != x) return cut;
   const T fraction = std::fabs(x) - std::floor(std::fabs(x));
   if (random >= static_cast<Random>(fraction * random_range)) return cut;
@@ -241,4 +241,4 @@ ElementLoop StochasticConvertLoop(PrimitiveType operand, PrimitiveType result) {
   return {StochasticConvertLoopTo<float>(result), F32, result};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -20,7 +20,7 @@
 #include "kashi/kernels/close_testing.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <typename R, typename... T>
@@ -458,4 +458,4 @@ TEST(ElementKernelTest, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

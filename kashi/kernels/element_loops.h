@@ -23,7 +23,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/kernels/element_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // The iterations of the loop below are independent, although output and input may be the same memory. Without this
 // pragma, the compiler adds an overlap check, and uses a slow loop if they overlap.
@@ -180,6 +180,6 @@ ElementKernel MakeElementKernel(ElementFunction compute, absl::Span<const Primit
                                 absl::Span<const PrimitiveType> computed_inputs, PrimitiveType computed_output,
                                 PrimitiveType output);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_ELEMENT_LOOPS_H_

@@ -7,7 +7,7 @@
 
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 struct Bytes16 {
   uint64_t low, high;
@@ -34,6 +34,6 @@ decltype(auto) SwitchBytes(int64_t element_bytes, F&& f) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_ELEMENT_SIZE_H_

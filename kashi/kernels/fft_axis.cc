@@ -9,7 +9,7 @@
 #include "kashi/kernels/fft_blocks.h"
 #include "kashi/kernels/loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // S: the number type of the array; T: that of the row. The next two are for odd lengths.
@@ -78,7 +78,7 @@ int64_t FftAxis<T>::thread_scratch() const {
 }
 template <typename T>
 int64_t FftAxis<T>::scratch() const {
-  return shared_scratch() + ParallelThreadCount() * thread_scratch();
+  return shared_scratch() + base::ParallelThreadCount() * thread_scratch();
 }
 
 template <typename T>
@@ -190,4 +190,4 @@ absl::Status FftAxis<T>::TransformToReal(const Job& job, const char* from, const
 template class FftAxis<float>;
 template class FftAxis<double>;
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

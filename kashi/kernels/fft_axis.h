@@ -10,7 +10,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/fft_transform.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 enum class FftNumbers {
   kComplex,
@@ -80,6 +80,6 @@ class FftAxis {
   std::vector<T> half_twiddles_;  // as in FftHalves
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_FFT_AXIS_H_

@@ -14,7 +14,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/fft_blocks.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 using Z = std::complex<double>;
@@ -165,7 +165,7 @@ TEST(FftAxisTest, OneThreadGivesTheSame) {
         FftCase{FftNumbers::kComplex, 300, 1, 100, true}, FftCase{FftNumbers::kRealToHalf, 4096, 9, 1, false}}) {
     const auto x = NormalNumbers<float>(c.outer * c.inner * c.n * c.from_parts());
     const std::vector<float> expected = RunFftCase<float>(c, x);
-    ParallelFor(2 * ParallelThreadCount(), 1, [&](int64_t, int64_t, int) {
+    base::ParallelFor(2 * base::ParallelThreadCount(), 1, [&](int64_t, int64_t, int) {
       const std::vector<float> actual = RunFftCase<float>(c, x);
       EXPECT_TRUE(actual == expected) << c.n;
     });
@@ -209,4 +209,4 @@ TEST(FftAxisTest, LinesDoNotTouch) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

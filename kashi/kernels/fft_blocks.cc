@@ -5,7 +5,7 @@
 
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // The factors of the stages of a transform; empty if a prime is too large. Powers of two take the largest radix that
@@ -79,4 +79,4 @@ void FftBlocks<T>::Transform(T* blocks) const {
 template class FftBlocks<float>;
 template class FftBlocks<double>;
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -9,7 +9,7 @@
 
 #include "kashi/kernels/fft_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // e^(-2 pi i j / n) for 0 <= j < n < 2^53. Roots that mirror each other have equal numbers, and roots on the axes are
 // exact.
@@ -44,6 +44,6 @@ class FftBlocks {
   std::vector<int32_t> order_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_FFT_BLOCKS_H_

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 namespace portable {
@@ -57,4 +57,4 @@ const FftKernels<T>& FindFftKernels() {
 template const FftKernels<float>& FindFftKernels<float>();
 template const FftKernels<double>& FindFftKernels<double>();
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Every prime up to this one is a radix.
 constexpr int kLargestFftRadix = 61;
@@ -139,6 +139,6 @@ struct FftKernels {
 template <typename T>
 const FftKernels<T>& FindFftKernels();
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_FFT_KERNELS_H_

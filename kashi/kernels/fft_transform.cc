@@ -16,7 +16,7 @@
 #include "kashi/kernels/fft_blocks.h"
 #include "kashi/kernels/loops.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <typename T>
@@ -253,7 +253,7 @@ class ConvolutionPlan : public FftPlan<T> {
 
   void TransformFilter() {
     const FftStorage<T>& own = FindFftKernels<T>().template Storage<T>();
-    std::vector<T> memory(plan_->shared_scratch() + plan_->thread_scratch() * ParallelThreadCount());
+    std::vector<T> memory(plan_->shared_scratch() + plan_->thread_scratch() * base::ParallelThreadCount());
     const FftScratch<T> scratch{memory.data(), memory.data() + plan_->shared_scratch(), plan_->thread_scratch()};
     const FftLines row = Row(filter_.data());
     const absl::Status status =
@@ -363,4 +363,4 @@ std::unique_ptr<const FftPlan<T>> MakeFftPlan(int64_t length, bool is_rows, int6
 template std::unique_ptr<const FftPlan<float>> MakeFftPlan(int64_t length, bool is_rows, int64_t lines);
 template std::unique_ptr<const FftPlan<double>> MakeFftPlan(int64_t length, bool is_rows, int64_t lines);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -21,7 +21,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/fft_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Some lines to transform, all rows (element_stride 1) or all columns (line_stride 1). `from` and `to` may be the same.
 template <typename T>
@@ -69,6 +69,6 @@ constexpr int64_t kFftPlanNumbers = 64;
 template <typename T>
 std::unique_ptr<const FftPlan<T>> MakeFftPlan(int64_t length, bool is_rows, int64_t lines);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_FFT_TRANSFORM_H_

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/kernels/element_size.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 DimensionVector RowMajorStrides(absl::Span<const int64_t> dims) {
@@ -211,4 +211,4 @@ void CopyRows(const char* from, const int64_t* from_places, char* to, const int6
   SwitchBytes(row_bytes, [&](auto row) { copy(std::integral_constant<size_t, sizeof(row)>()); });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

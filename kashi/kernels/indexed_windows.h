@@ -22,7 +22,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/primitive_type.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // GatherDimensionNumbers or ScatterDimensionNumbers with common names.
 struct WindowNumbers {
@@ -148,6 +148,6 @@ void IndexedWindows::ForEachRow(Visit&& visit) const {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_INDEXED_WINDOWS_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/try_parallel.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 absl::Status StoppableParallelFor(StopFunction check_stopped, bool parallel, int64_t n, int64_t grain,
                                   absl::FunctionRef<absl::Status(int64_t begin, int64_t end, int thread)> body) {
@@ -22,12 +22,12 @@ absl::Status StoppableParallelFor(StopFunction check_stopped, bool parallel, int
     }
     return absl::OkStatus();
   };
-  return parallel ? TryParallelFor(n, grain, steps) : steps(0, n, 0);
+  return parallel ? base::TryParallelFor(n, grain, steps) : steps(0, n, 0);
 }
 
 absl::Status StoppableParallelFor(StopFunction check_stopped, int64_t n, int64_t grain,
                                   absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body) {
-  return TryParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
+  return base::TryParallelFor(n, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
     for (int64_t at = begin; at < end; at += std::min(grain, end - at)) {
       KASHI_RETURN_IF_ERROR(check_stopped());
       body(at, at + std::min(grain, end - at), thread);
@@ -70,4 +70,4 @@ void GatherRuns(int element_bytes, const char* source, const int64_t* positions,
   });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

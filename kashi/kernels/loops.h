@@ -13,7 +13,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/element_size.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // A ParallelFor in steps of `grain`, or a loop on this thread if not `parallel`. Ends early with the error if a body
 // fails, or with that of check_stopped.
@@ -27,7 +27,7 @@ absl::Status StoppableParallelFor(StopFunction check_stopped, int64_t n, int64_t
 template <typename T>
 class PerThread {
  public:
-  PerThread() : items_(ParallelThreadCount()) {}
+  PerThread() : items_(base::ParallelThreadCount()) {}
   template <typename... Args>
   T& Get(int thread, const Args&... args) {
     if (items_[thread] == nullptr) items_[thread] = std::make_unique<T>(args...);
@@ -61,6 +61,6 @@ void GatherElements(int element_bytes, const char* source, const Position* posit
 void GatherRuns(int element_bytes, const char* source, const int64_t* positions, int64_t n, int64_t depth,
                 char* target);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_LOOPS_H_

@@ -6,7 +6,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type) {
   if (type == F64 || primitive_util::IsComplexType(type)) return type;
@@ -14,4 +14,4 @@ absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type) {
   return Unimplemented("linear algebra on %s", primitive_util::LowercasePrimitiveTypeName(type));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

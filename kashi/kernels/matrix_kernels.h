@@ -19,7 +19,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/kernels/matrix_product.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Rows and columns that are eliminated together.
 constexpr int64_t kMatrixBlock = 64;
@@ -62,24 +62,24 @@ template <typename T>
 void SolveLowerBlock(Matrix<const T> l, bool unit_diagonal, Matrix<T> x) {
   constexpr int64_t kColumns = 256;
   const int64_t work = std::max<int64_t>(1, l.rows * l.rows * kColumns / 2);
-  ParallelFor((x.columns + kColumns - 1) / kColumns, std::max<int64_t>(1, (1 << 18) / work),
-              [&](int64_t begin, int64_t end, int) {
-                const int64_t first = begin * kColumns, last = std::min(end * kColumns, x.columns);
-                for (int64_t column = first; column < last; column += kColumns) {
-                  const int64_t width = std::min(kColumns, last - column);
-                  for (int64_t i = 0; i < l.rows; ++i) {
-                    T* const x_i = x.row(i) + column;
-                    for (int64_t k = 0; k < i; ++k) {
-                      const T factor = l.at(i, k);
-                      const T* const x_k = x.row(k) + column;
-                      for (int64_t j = 0; j < width; ++j) SubtractProduct(x_i[j], factor, x_k[j]);
-                    }
-                    if (unit_diagonal) continue;
-                    const T pivot = l.at(i, i);
-                    for (int64_t j = 0; j < width; ++j) x_i[j] /= pivot;
-                  }
-                }
-              });
+  base::ParallelFor((x.columns + kColumns - 1) / kColumns, std::max<int64_t>(1, (1 << 18) / work),
+                    [&](int64_t begin, int64_t end, int) {
+                      const int64_t first = begin * kColumns, last = std::min(end * kColumns, x.columns);
+                      for (int64_t column = first; column < last; column += kColumns) {
+                        const int64_t width = std::min(kColumns, last - column);
+                        for (int64_t i = 0; i < l.rows; ++i) {
+                          T* const x_i = x.row(i) + column;
+                          for (int64_t k = 0; k < i; ++k) {
+                            const T factor = l.at(i, k);
+                            const T* const x_k = x.row(k) + column;
+                            for (int64_t j = 0; j < width; ++j) SubtractProduct(x_i[j], factor, x_k[j]);
+                          }
+                          if (unit_diagonal) continue;
+                          const T pivot = l.at(i, i);
+                          for (int64_t j = 0; j < width; ++j) x_i[j] /= pivot;
+                        }
+                      }
+                    });
 }
 
 // For any l, one block of rows after the other:
@@ -110,12 +110,12 @@ template <typename T>
 // operations of one call.
 [[nodiscard]] inline absl::Status ForEachMatrix(int64_t count, double work,
                                                 absl::FunctionRef<absl::Status(int64_t)> body) {
-  if (count < ParallelThreadCount()) {
+  if (count < base::ParallelThreadCount()) {
     for (int64_t i = 0; i < count; ++i) KASHI_RETURN_IF_ERROR(body(i));
     return absl::OkStatus();
   }
   const int64_t grain = 1 + static_cast<int64_t>((1 << 16) / std::max(work, 1.0));
-  return TryParallelFor(count, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
+  return base::TryParallelFor(count, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
     for (int64_t i = begin; i < end; ++i) KASHI_RETURN_IF_ERROR(body(i));
     return absl::OkStatus();
   });
@@ -125,6 +125,6 @@ template <typename T>
 // floating-point nor complex.
 absl::StatusOr<PrimitiveType> LinearAlgebraType(PrimitiveType type);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_MATRIX_KERNELS_H_

@@ -23,7 +23,7 @@
 #include "kashi/kernels/matrix_product_kernels.h"
 #include "kashi/kernels/packed_matrix_product.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 constexpr int64_t kBlockDepth = 256;        // elements of k that are multiplied at a time
@@ -83,7 +83,7 @@ void PackAllPanels(const Product<T>& product, T* packed) {
   const int64_t width = product.kernels.packed.columns, across = CeilOfRatio(sizes.n, width);
   const int64_t stretches = CeilOfRatio(sizes.k, kBlockDepth);
   const int64_t grain = 1 + kWordsPerPackingTask / (kBlockDepth * width);
-  ParallelFor(sizes.batch * stretches * across, grain, [&](int64_t begin, int64_t end, int) {
+  base::ParallelFor(sizes.batch * stretches * across, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t batch = i / across / stretches, p0 = i / across % stretches * kBlockDepth, j = i % across * width;
       const int64_t depth = std::min(kBlockDepth, sizes.k - p0);
@@ -239,11 +239,11 @@ absl::Status RunProduct(const Product<T>& product) {
   const auto across_with = [&](int64_t panels) {
     return CeilOfRatio(sizes.n, panels * product.kernels.packed.columns);
   };
-  while (panels > 8 && sizes.batch * down * across_with(panels) < 4 * ParallelThreadCount()) panels /= 2;
+  while (panels > 8 && sizes.batch * down * across_with(panels) < 4 * base::ParallelThreadCount()) panels /= 2;
   const int64_t width = std::min(sizes.n, panels * product.kernels.packed.columns), across = across_with(panels);
   const double work_per_block = static_cast<double>(height) * width * sizes.k;
   const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work_per_block);
-  return TryParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
+  return base::TryParallelFor(sizes.batch * down * across, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
     for (int64_t i = begin; i < end; ++i) {
       KASHI_RETURN_IF_ERROR(product.check_stopped());
       const int64_t row = i / across % down * height, column = i % across * width;
@@ -337,7 +337,7 @@ absl::Status ComplexProduct(const MatrixProductSizes& sizes, const MatrixOperand
   if (!add) FillWithZeros(sizes, out);
   const double work = 4.0 * sizes.m * sizes.n * sizes.k;
   const int64_t grain = 1 + static_cast<int64_t>(kWorkPerTask / work);
-  return TryParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
+  return base::TryParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int) -> absl::Status {
     const int64_t max_rows = std::min(sizes.k, kComplexRows);
     const std::unique_ptr<Real[]> expanded(new Real[4 * max_rows * std::min(sizes.n, kComplexColumns)]);
     const std::unique_ptr<Complex[]> packed_lhs(lhs.column_stride == 1 ? nullptr : new Complex[sizes.m * max_rows]);
@@ -449,4 +449,4 @@ PrimitiveType AccumulationType(PrimitiveType result) {
   return primitive_util::IsUnsignedIntegralType(result) ? U32 : S32;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

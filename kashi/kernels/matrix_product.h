@@ -19,7 +19,7 @@
 #include "kashi/base/check.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 struct MatrixProductSizes {
   int64_t batch;
@@ -108,6 +108,6 @@ auto AccumulationTypeSwitch(F&& f, PrimitiveType type) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_MATRIX_PRODUCT_H_

@@ -6,7 +6,7 @@
 #include "benchmark/benchmark.h"
 #include "kashi/kernels/matrix_product.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <typename T>
@@ -71,4 +71,4 @@ BENCHMARK_TEMPLATE(BM_Column, float)->Arg(1024)->Arg(4096)->UseRealTime();
 BENCHMARK_TEMPLATE(BM_Tall, float)->Arg(16)->Arg(64)->UseRealTime();
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

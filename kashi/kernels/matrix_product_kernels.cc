@@ -11,7 +11,7 @@
 #include <unistd.h>
 #endif
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 namespace portable {
@@ -208,4 +208,4 @@ PackFunction FindPackAsInt16(PrimitiveType type) {
   return type == S16 ? choose(uint16_t()) : nullptr;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -7,7 +7,7 @@
 
 #include "kashi/array/types.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Work for the innermost loops. Operands are never empty.
 template <typename T>
@@ -96,6 +96,6 @@ const PackedKernels<uint32_t>* FindInt16Kernels();
 PackFunction FindPackAsFloat(PrimitiveType type);  // BF16, for FindKernels<float>()
 PackFunction FindPackAsInt16(PrimitiveType type);  // S8, U8, S16, for FindInt16Kernels()
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_MATRIX_PRODUCT_KERNELS_H_

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/parallel.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 template <typename T>
@@ -203,7 +203,7 @@ TEST(MatrixProductTest, ThreadsDoNotChangeRounding) {
     for (float& x : rhs) x = normal(random);
     const MatrixOperand<float> left = {lhs.data(), s.m * s.k, s.k, 1}, right = {rhs.data(), s.k * s.n, s.n, 1};
     ASSERT_TRUE(MatrixProduct<float>(s, left, right, {out.data(), s.m * s.n, s.n}).ok());
-    ParallelFor(2 * ParallelThreadCount(), 1, [&](int64_t begin, int64_t, int) {
+    base::ParallelFor(2 * base::ParallelThreadCount(), 1, [&](int64_t begin, int64_t, int) {
       if (begin != 0) return;
       EXPECT_TRUE(MatrixProduct<float>(s, left, right, {alone.data(), s.m * s.n, s.n}).ok());
     });
@@ -231,4 +231,4 @@ TEST(MatrixProductTest, AccumulationTypes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

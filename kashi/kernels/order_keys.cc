@@ -7,7 +7,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/types.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // Biased, so that the lowest is 0 or more.
@@ -65,4 +65,4 @@ bool MakeOrderKeys(PrimitiveType type, Comparison::Order order, const void* x, i
       type);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

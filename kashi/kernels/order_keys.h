@@ -7,7 +7,7 @@
 #include "kashi/array/primitive_type.h"
 #include "kashi/hlo/attributes/comparison_util.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // True for all but complex types.
 bool HasOrderKeys(PrimitiveType type);
@@ -19,6 +19,6 @@ int OrderKeyBits(PrimitiveType type);
 // Returns false if the order is partial and there is a NaN, which has no place in it; the keys are then unspecified.
 bool MakeOrderKeys(PrimitiveType type, Comparison::Order order, const void* x, int64_t n, uint64_t* keys);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_ORDER_KEYS_H_

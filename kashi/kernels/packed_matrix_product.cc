@@ -8,7 +8,7 @@
 #include "kashi/base/try_parallel.h"
 #include "kashi/kernels/scratch_block.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 constexpr int64_t kPanelsAcross = 64;                    // at most
@@ -45,7 +45,7 @@ class PackedMatrix {
   void Pack() const {
     const PackingTasks lhs(product_.lhs, product_.sizes.m, product_.kernels.rows, words_);
     const PackingTasks rhs(product_.rhs, product_.sizes.n, product_.kernels.columns, words_);
-    ParallelFor(lhs.count() + rhs.count(), 1, [&](int64_t begin, int64_t end, int) {
+    base::ParallelFor(lhs.count() + rhs.count(), 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         if (i < lhs.count()) {
           PackTiles(lhs, i, /*fills_width=*/false, lhs_);
@@ -64,12 +64,12 @@ class PackedMatrix {
     const auto down = [&] { return CeilOfRatio(tiles, tiles_down); };
     const auto across_with = [&](int64_t count) { return CeilOfRatio(n, count * kernels.columns); };
     // Several blocks for each thread, which may not be alone on its processor.
-    while (down() * across_with(panels) < 4 * ParallelThreadCount() && (panels > 4 || tiles_down > 4)) {
+    while (down() * across_with(panels) < 4 * base::ParallelThreadCount() && (panels > 4 || tiles_down > 4)) {
       (panels > 4 ? panels : tiles_down) /= 2;
     }
     const int64_t height = CeilOfRatio(tiles, down()) * kernels.rows;  // blocks of about the same height
     const int64_t width = panels * kernels.columns, across = across_with(panels);
-    return TryParallelFor(down() * across, 1, [&](int64_t begin, int64_t end, int) -> absl::Status {
+    return base::TryParallelFor(down() * across, 1, [&](int64_t begin, int64_t end, int) -> absl::Status {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / across * height, column = i % across * width;
         if (product_.kernels.begin != nullptr) product_.kernels.begin();
@@ -164,9 +164,9 @@ absl::StatusOr<bool> RunPackedProduct(const PackedProduct<T>& product) {
   const int64_t depth = DepthThatFits(product);
   const int64_t words = PackedMatrix<T>::WordsFor(product, depth);
   const double work = static_cast<double>(sizes.m) * sizes.n * sizes.k;
-  const bool has_many = sizes.batch >= 4 * ParallelThreadCount() && words <= kMaxSharedWords;
+  const bool has_many = sizes.batch >= 4 * base::ParallelThreadCount() && words <= kMaxSharedWords;
   const bool shares_batch = sizes.batch > 1 && (has_many || work < kBatchWork);
-  const int64_t parts = shares_batch ? ParallelThreadCount() : 1;
+  const int64_t parts = shares_batch ? base::ParallelThreadCount() : 1;
   const ScratchBlock memory(parts * words * static_cast<int64_t>(sizeof(T)));
   if (memory.data() == nullptr) return false;
   T* const data = static_cast<T*>(memory.data());
@@ -175,10 +175,12 @@ absl::StatusOr<bool> RunPackedProduct(const PackedProduct<T>& product) {
     return true;
   }
   const int64_t grain = 1 + static_cast<int64_t>((1 << 17) / work);
-  KASHI_RETURN_IF_ERROR(TryParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
-    for (int64_t b = begin; b < end; ++b) KASHI_RETURN_IF_ERROR(RunMatrix(product, b, depth, data + thread * words));
-    return absl::OkStatus();
-  }));
+  KASHI_RETURN_IF_ERROR(
+      base::TryParallelFor(sizes.batch, grain, [&](int64_t begin, int64_t end, int thread) -> absl::Status {
+        for (int64_t b = begin; b < end; ++b)
+          KASHI_RETURN_IF_ERROR(RunMatrix(product, b, depth, data + thread * words));
+        return absl::OkStatus();
+      }));
   return true;
 }
 
@@ -187,4 +189,4 @@ template absl::StatusOr<bool> RunPackedProduct<double>(const PackedProduct<doubl
 template absl::StatusOr<bool> RunPackedProduct<uint32_t>(const PackedProduct<uint32_t>&);
 template absl::StatusOr<bool> RunPackedProduct<uint64_t>(const PackedProduct<uint64_t>&);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -20,7 +20,7 @@
 #include "kashi/kernels/matrix_product.h"
 #include "kashi/kernels/matrix_product_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // Element (i, k) of matrix b is at data + element_bytes * (b * batch_stride + i * i_stride + k * k_stride). i: the row
 // of lhs, the column of rhs.
@@ -55,6 +55,6 @@ inline bool IsPackedAsAWhole(const MatrixProductSizes& sizes) {
 template <typename T>
 [[nodiscard]] absl::StatusOr<bool> RunPackedProduct(const PackedProduct<T>& product);
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_PACKED_MATRIX_PRODUCT_H_

@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 // [batch, rows, columns], with a gap after each row or column.
@@ -147,4 +147,4 @@ TEST(PackedMatrixProductTest, Int8AsInt16) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

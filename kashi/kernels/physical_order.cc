@@ -14,7 +14,7 @@
 #include "kashi/literal/strided_walk.h"
 #include "kashi/relayout/placement.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 namespace {
 
 constexpr int64_t kElementsPerTask = 16 * 1024;
@@ -91,7 +91,7 @@ struct Step {
 //
 //   [2,3,4]{0,2,1}   strides {1,8,2}   ->   2:1, 12:2
 std::vector<Step> LogicalSteps(const Shape& shape) {
-  const DimensionVector strides = ElementStrides(shape);
+  const DimensionVector strides = literal::ElementStrides(shape);
   std::vector<Step> steps;
   for (size_t d = 0; d < strides.size(); ++d) {
     const int64_t size = shape.dimensions(static_cast<int>(d));
@@ -136,7 +136,7 @@ absl::StatusOr<PhysicalOrder> PhysicalOrder::Make(const Shape& shape) {
   return order;
 }
 
-bool PhysicalOrder::IsRowMajor() const { return kind_ == Kind::kLinear && IsStoredRowMajor(shape_); }
+bool PhysicalOrder::IsRowMajor() const { return kind_ == Kind::kLinear && literal::IsStoredRowMajor(shape_); }
 
 bool PhysicalOrder::AreEqual(const PhysicalOrder& a, const PhysicalOrder& b) {
   if (a.map_.element_count() != b.map_.element_count()) return false;
@@ -170,7 +170,7 @@ absl::Status PhysicalOrder::MoveMapped(const char* from, int element_bytes, char
                                        StopFunction check_stopped) const {
   const int64_t row = map_.dimensions().back();
   const int64_t rows_per_task = std::max<int64_t>(1, kElementsPerTask / row);
-  return TryParallelFor(
+  return base::TryParallelFor(
       map_.element_count() / row, rows_per_task, [&](int64_t begin, int64_t end, int) -> absl::Status {
         for (int64_t at = begin; at < end; at += std::min(rows_per_task, end - at)) {
           KASHI_RETURN_IF_ERROR(check_stopped());
@@ -187,7 +187,7 @@ absl::Status PhysicalOrder::MoveTiled(const char* from, int element_bytes, char*
   words.set_element_type(WordTypeOfBytes(element_bytes));
   words.mutable_layout()->set_element_size_in_bits(0);
   words.mutable_layout()->set_dynamic_shape_metadata_prefix_bytes(0);
-  DimensionVector strides = ElementStrides(LayoutUtil::GetWithDefaultLayout(words));
+  DimensionVector strides = literal::ElementStrides(LayoutUtil::GetWithDefaultLayout(words));
   for (int64_t& stride : strides) stride *= element_bytes;
   const absl::StatusOr<Placement> physical = Placement::OfLayout(words);
   const absl::StatusOr<Placement> logical = Placement::OfStrides(words.element_type(), words.dimensions(), strides);
@@ -203,8 +203,8 @@ absl::Status PhysicalOrder::Move(const char* from, int element_bytes, char* to, 
   if (map_.element_count() == 0) return absl::OkStatus();
   if (kind_ == Kind::kTiled) return MoveTiled<kSpread>(from, element_bytes, to, check_stopped);
   if (kind_ == Kind::kMapped) return MoveMapped<kSpread>(from, element_bytes, to, check_stopped);
-  const DimensionVector logical = ElementStrides(LayoutUtil::GetWithDefaultLayout(shape_));
-  const DimensionVector physical = ElementStrides(shape_);
+  const DimensionVector logical = literal::ElementStrides(LayoutUtil::GetWithDefaultLayout(shape_));
+  const DimensionVector physical = literal::ElementStrides(shape_);
   return MoveBox(map_.dimensions(), element_bytes, {from, kSpread ? logical : physical},
                  {to, kSpread ? physical : logical}, check_stopped);
 }
@@ -219,4 +219,4 @@ absl::Status PhysicalOrder::Collect(const char* physical, int element_bytes, cha
   return Move<false>(physical, element_bytes, logical, check_stopped);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels

@@ -13,7 +13,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 class PhysicalOrder {
  public:
@@ -56,6 +56,6 @@ class PhysicalOrder {
   Kind kind_ = Kind::kLinear;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_PHYSICAL_ORDER_H_

@@ -6,13 +6,13 @@
 
 #include "kashi/base/page_buffer.h"
 
-namespace kashi::internal {
+namespace kashi::kernels {
 
 // data() is null if there is no memory. The bytes are not initialised.
 class ScratchBlock {
  public:
-  explicit ScratchBlock(int64_t bytes) : bytes_(bytes), data_(AllocateBlock(bytes)) {}
-  ~ScratchBlock() { FreeBlock(data_, bytes_); }
+  explicit ScratchBlock(int64_t bytes) : bytes_(bytes), data_(base::AllocateBlock(bytes)) {}
+  ~ScratchBlock() { base::FreeBlock(data_, bytes_); }
   ScratchBlock(const ScratchBlock&) = delete;
   ScratchBlock& operator=(const ScratchBlock&) = delete;
   void* data() const { return data_; }
@@ -22,6 +22,6 @@ class ScratchBlock {
   void* data_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::kernels
 
 #endif  // KASHI_KERNELS_SCRATCH_BLOCK_H_

@@ -15,7 +15,7 @@
 #include "kashi/literal/array3d.h"
 #include "kashi/literal/array4d.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -315,4 +315,4 @@ TEST(Array4DTest, FillWithMatrices) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

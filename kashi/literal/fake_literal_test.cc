@@ -14,7 +14,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 template <typename T>
@@ -106,4 +106,4 @@ TEST(MakeFakeLiteralTest, BitsOfPrecision) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -10,9 +10,9 @@
 namespace kashi {
 namespace {
 
-using internal::LiteralPiece;
-using internal::LiteralTree;
-using internal::VisitPairs;
+using literal::LiteralPiece;
+using literal::LiteralTree;
+using literal::VisitPairs;
 
 // The tree of every literal that is an empty tuple and owns nothing.
 const LiteralPiece& NilPiece() {

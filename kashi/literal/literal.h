@@ -87,7 +87,7 @@ class Array4D;
 class LiteralBase {
  public:
   using DynamicSizeType = ShapeUtil::DynamicSizeType;
-  using ArrayValueState = internal::ArrayValueState;  // kKnown, kUnknown, kUndetermined
+  using ArrayValueState = literal::ArrayValueState;  // kKnown, kUnknown, kUndetermined
 
   // ------------------------------------------------------------------------------------------------ shape and memory
 
@@ -296,8 +296,8 @@ class LiteralBase {
   static Literal CreateFromShapeWithUndeterminedLeafArrays(const Shape& shape);
 
  protected:
-  using Piece = internal::LiteralPiece;
-  using Tree = internal::LiteralTree;
+  using Piece = literal::LiteralPiece;
+  using Tree = literal::LiteralTree;
   friend class MutableLiteralBase;
   friend class Literal;
   friend class LiteralSlice;

@@ -6,9 +6,9 @@
 
 namespace kashi {
 
-using internal::ConvertElement;
-using internal::ElementStrides;
-using internal::WalkRowMajor;
+using array::ConvertElement;
+using literal::ElementStrides;
+using literal::WalkRowMajor;
 
 using primitive_util::NativeTypeOf;
 

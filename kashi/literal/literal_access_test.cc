@@ -7,7 +7,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST(LiteralAccessTest, EachCellStopsAndStrings) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

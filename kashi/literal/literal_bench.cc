@@ -8,7 +8,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 Literal Make(const std::string& shape) { return Literal::CreateFromShape(ParseShape(shape).value()); }
@@ -71,4 +71,4 @@ BENCHMARK_CAPTURE(BM_EachCell, column_major, "f32[2048,2048]{0,1}");
 BENCHMARK(BM_MakeScalar);
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

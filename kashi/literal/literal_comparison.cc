@@ -25,11 +25,11 @@
 
 namespace kashi {
 
-using internal::AppendNumber;
-using internal::Count;
-using internal::ElementStrides;
-using internal::WalkRowMajor;
-using internal::WithThousands;
+using base::Count;
+using base::WithThousands;
+using literal::AppendNumber;
+using literal::ElementStrides;
+using literal::WalkRowMajor;
 namespace literal_comparison {
 namespace {
 

@@ -9,8 +9,8 @@
 
 namespace kashi {
 
-using internal::ConvertElement;
-using internal::ParallelFor;
+using array::ConvertElement;
+using base::ParallelFor;
 namespace {
 
 using primitive_util::NativeTypeOf;

@@ -9,7 +9,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -25,7 +25,7 @@ template <PrimitiveType kFrom, PrimitiveType kTo>
 void ConvertOne(const char* from, char* to) {
   NativeTypeOf<kFrom> value;
   std::memcpy(&value, from, sizeof(value));
-  const auto result = ConvertElement<NativeTypeOf<kTo>>(value);
+  const auto result = array::ConvertElement<NativeTypeOf<kTo>>(value);
   std::memcpy(to, &result, sizeof(result));
 }
 
@@ -63,38 +63,38 @@ TEST(LiteralConvertTest, AllPairsOfTypes) {
 
 TEST(LiteralConvertTest, ManyElements) {
   Random random(10);
-  const Literal literal = random.Literal(S("f8e5m2[300,500]{0,1}"));
+  const Literal literal = random.Literal(array::S("f8e5m2[300,500]{0,1}"));
   ExpectConverted(literal, literal.Convert(F32).value(), &ConvertOne<F8E5M2, F32>);
-  const Literal wide = random.Literal(S("f32[300,500]{0,1}"));
+  const Literal wide = random.Literal(array::S("f32[300,500]{0,1}"));
   ExpectConverted(wide, wide.Convert(BF16).value(), &ConvertOne<F32, BF16>);
 }
 
 TEST(LiteralConvertTest, WhatCannotBeConverted) {
   EXPECT_EQ(Literal().Convert(F32).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Literal(S("token[]")).Convert(F32).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Literal(array::S("token[]")).Convert(F32).status().code(), absl::StatusCode::kInvalidArgument);
   for (const PrimitiveType type : {TUPLE, TOKEN, OPAQUE_TYPE, PRIMITIVE_TYPE_INVALID, static_cast<PrimitiveType>(99)}) {
-    EXPECT_EQ(Literal(S("f32[]")).Convert(type).status().code(), absl::StatusCode::kUnimplemented) << type;
-    EXPECT_EQ(Literal(S("c64[]")).Convert(type).status().code(), absl::StatusCode::kUnimplemented) << type;
+    EXPECT_EQ(Literal(array::S("f32[]")).Convert(type).status().code(), absl::StatusCode::kUnimplemented) << type;
+    EXPECT_EQ(Literal(array::S("c64[]")).Convert(type).status().code(), absl::StatusCode::kUnimplemented) << type;
   }
 }
 
 TEST(LiteralConvertTest, DynamicSizesStay) {
-  Literal literal = Literal::CreateFromShape(S("s32[4]"));
+  Literal literal = Literal::CreateFromShape(array::S("s32[4]"));
   literal.SetDynamicSize(0, 2);
   const Literal result = literal.Convert(F32).value();
-  EXPECT_EQ(result.shape(), S("f32[<=4]"));
+  EXPECT_EQ(result.shape(), array::S("f32[<=4]"));
   EXPECT_EQ(result.GetDynamicSize(0), 2);
 }
 
 TEST(LiteralConvertTest, ToShapeTakesElementTypesOnly) {
-  const Literal literal = Literal::CreateFromShape(S("(s32[4,5]{0,1}, (f64[], token[]))"));
-  const absl::StatusOr<Literal> result = literal.ConvertToShape(S("(f32[], (s8[7], token[]))"));
+  const Literal literal = Literal::CreateFromShape(array::S("(s32[4,5]{0,1}, (f64[], token[]))"));
+  const absl::StatusOr<Literal> result = literal.ConvertToShape(array::S("(f32[], (s8[7], token[]))"));
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ(result->shape(), S("(f32[4,5]{0,1}, (s8[], token[]))"));
-  EXPECT_EQ(literal.ConvertToShape(S("(f32[], s8[])")).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_FALSE(literal.ConvertToShape(S("f32[]")).ok());
-  EXPECT_FALSE(literal.ConvertToShape(S("(f32[], (token[], token[]))")).ok());
-  EXPECT_TRUE(Literal().ConvertToShape(S("()")).ok());
+  EXPECT_EQ(result->shape(), array::S("(f32[4,5]{0,1}, (s8[], token[]))"));
+  EXPECT_EQ(literal.ConvertToShape(array::S("(f32[], s8[])")).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(literal.ConvertToShape(array::S("f32[]")).ok());
+  EXPECT_FALSE(literal.ConvertToShape(array::S("(f32[], (token[], token[]))")).ok());
+  EXPECT_TRUE(Literal().ConvertToShape(array::S("()")).ok());
 }
 
 std::vector<int> Bytes(const Literal& literal) {
@@ -103,7 +103,7 @@ std::vector<int> Bytes(const Literal& literal) {
 }
 
 Literal FromBytes(absl::string_view shape, std::vector<int> bytes) {
-  Literal literal(S(shape));
+  Literal literal(array::S(shape));
   KASHI_CHECK_EQ(literal.size_bytes(), static_cast<int64_t>(bytes.size()));
   std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(literal.untyped_data()));
   return literal;
@@ -111,25 +111,26 @@ Literal FromBytes(absl::string_view shape, std::vector<int> bytes) {
 
 TEST(LiteralBitcastConvertTest, Bytes) {
   const Literal word = FromBytes("u32[1]", {1, 2, 3, 4});
-  EXPECT_THAT(Bytes(word.BitcastConvert(S("u8[1,4]")).value()), ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(word.BitcastConvert(S("f32[]"))->shape(), S("f32[]"));
-  EXPECT_THAT(Bytes(FromBytes("u8[3]", {0, 1, 2}).BitcastConvert(S("pred[3]")).value()), ElementsAre(0, 1, 1));
+  EXPECT_THAT(Bytes(word.BitcastConvert(array::S("u8[1,4]")).value()), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(word.BitcastConvert(array::S("f32[]"))->shape(), array::S("f32[]"));
+  EXPECT_THAT(Bytes(FromBytes("u8[3]", {0, 1, 2}).BitcastConvert(array::S("pred[3]")).value()), ElementsAre(0, 1, 1));
 }
 
 TEST(LiteralBitcastConvertTest, SubByteTypesArePackedWhereThatMakesTheSizesAgree) {
-  EXPECT_THAT(Bytes(FromBytes("u8[1]", {0x21}).BitcastConvert(S("u4[1,2]")).value()), ElementsAre(1, 2));
-  EXPECT_THAT(Bytes(FromBytes("s4[2]", {0x0f, 3}).BitcastConvert(S("u8[]")).value()), ElementsAre(0x3f));
-  EXPECT_THAT(Bytes(FromBytes("u2[4]", {1, 2, 3, 0}).BitcastConvert(S("u4[2]")).value()), ElementsAre(0x9, 0x3));
-  EXPECT_THAT(Bytes(FromBytes("s4[2]", {0x0f, 3}).BitcastConvert(S("u4[2]")).value()), ElementsAre(0x0f, 3));
+  EXPECT_THAT(Bytes(FromBytes("u8[1]", {0x21}).BitcastConvert(array::S("u4[1,2]")).value()), ElementsAre(1, 2));
+  EXPECT_THAT(Bytes(FromBytes("s4[2]", {0x0f, 3}).BitcastConvert(array::S("u8[]")).value()), ElementsAre(0x3f));
+  EXPECT_THAT(Bytes(FromBytes("u2[4]", {1, 2, 3, 0}).BitcastConvert(array::S("u4[2]")).value()), ElementsAre(0x9, 0x3));
+  EXPECT_THAT(Bytes(FromBytes("s4[2]", {0x0f, 3}).BitcastConvert(array::S("u4[2]")).value()), ElementsAre(0x0f, 3));
 }
 
 TEST(LiteralBitcastConvertTest, Refusals) {
   const Literal word = FromBytes("u32[1]", {1, 2, 3, 4});
-  EXPECT_THAT(std::string(word.BitcastConvert(S("u16[1]")).status().message()), HasSubstr("different size u16[1]"));
-  EXPECT_FALSE(word.BitcastConvert(S("(u32[1])")).ok());
-  EXPECT_FALSE(Literal().BitcastConvert(S("u8[]")).ok());
-  EXPECT_FALSE(word.BitcastConvert(S("s32[<=1]")).ok());
+  EXPECT_THAT(std::string(word.BitcastConvert(array::S("u16[1]")).status().message()),
+              HasSubstr("different size u16[1]"));
+  EXPECT_FALSE(word.BitcastConvert(array::S("(u32[1])")).ok());
+  EXPECT_FALSE(Literal().BitcastConvert(array::S("u8[]")).ok());
+  EXPECT_FALSE(word.BitcastConvert(array::S("s32[<=1]")).ok());
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -12,12 +12,12 @@
 
 namespace kashi {
 
-using internal::CopyStrided;
-using internal::ElementStrides;
-using internal::VisitPairs;
+using literal::CopyStrided;
+using literal::ElementStrides;
+using literal::VisitPairs;
 namespace {
 
-using internal::LiteralPiece;
+using literal::LiteralPiece;
 
 int ElementBytes(const LiteralPiece& piece) { return primitive_util::ByteWidth(piece.subshape().element_type()); }
 

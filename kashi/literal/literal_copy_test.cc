@@ -10,7 +10,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::Each;
@@ -22,7 +22,7 @@ using testing_oracle::Random;
 using Index = std::vector<int64_t>;
 
 Literal Iota(absl::string_view shape) {
-  Literal literal(S(shape));
+  Literal literal(array::S(shape));
   int32_t next = 0;
   literal.MutableEachCell<int32_t>([&](absl::Span<const int64_t>, int32_t) { return next++; });
   return literal;
@@ -47,20 +47,20 @@ TEST(LiteralCopyTest, RelayoutAndClone) {
 }
 
 TEST(LiteralCopyTest, RelayoutOfTuples) {
-  Literal tuple = Literal::CreateFromShape(S("(s32[2,3]{1,0}, s8[])"));
+  Literal tuple = Literal::CreateFromShape(array::S("(s32[2,3]{1,0}, s8[])"));
   tuple.Set<int32_t>({1, 0}, {0}, 7);
   const Literal one = tuple.Relayout(LayoutUtil::MakeLayout({0, 1}), {0});
-  EXPECT_EQ(one.shape(), S("(s32[2,3]{0,1}, s8[])"));
+  EXPECT_EQ(one.shape(), array::S("(s32[2,3]{0,1}, s8[])"));
   EXPECT_THAT(one.data<int32_t>({0}), ElementsAre(0, 7, 0, 0, 0, 0));
   EXPECT_EQ(one.Relayout(tuple.shape()), tuple);
   EXPECT_EQ(*tuple.CloneToUnique(), tuple);
-  EXPECT_DEATH(tuple.Relayout(S("(s32[3,2], s8[])")), "not compatible");
+  EXPECT_DEATH(tuple.Relayout(array::S("(s32[3,2], s8[])")), "not compatible");
   EXPECT_DEATH(tuple.Relayout(LayoutUtil::MakeLayout({0}), {0}), "");
 }
 
 TEST(LiteralCopyTest, CopyFrom) {
-  Literal target = Literal::CreateFromShape(S("(s32[2,3]{0,1}, s8[40])"));
-  Literal source = Literal::CreateFromShape(S("(s32[2,3]{1,0}, s8[40])"));
+  Literal target = Literal::CreateFromShape(array::S("(s32[2,3]{0,1}, s8[40])"));
+  Literal source = Literal::CreateFromShape(array::S("(s32[2,3]{1,0}, s8[40])"));
   std::fill_n(source.data<int8_t>({1}).begin(), 40, int8_t{3});
   source.Set<int32_t>({1, 0}, {0}, 4);
   EXPECT_TRUE(target.CopyFrom(source).ok());
@@ -68,7 +68,7 @@ TEST(LiteralCopyTest, CopyFrom) {
   const Literal part = Iota("s32[2,3]");
   EXPECT_TRUE(target.CopyFrom(part, {0}).ok());
   EXPECT_EQ(target.Get<int32_t>({1, 2}, {0}), 5);
-  Literal array(S("s8[40]"));
+  Literal array(array::S("s8[40]"));
   EXPECT_TRUE(array.CopyFrom(source, {}, {1}).ok());
   EXPECT_THAT(array.data<int8_t>(), Each(3));
   const absl::Status status = target.CopyFrom(part, {1});
@@ -79,7 +79,7 @@ TEST(LiteralCopyTest, CopyFrom) {
 TEST(LiteralCopyTest, CopyFromTakesDynamicSizes) {
   Literal source = Iota("s32[4]");
   source.SetDynamicSize(0, 3);
-  Literal target = Literal::CreateFromShape(S("s32[<=4]"));
+  Literal target = Literal::CreateFromShape(array::S("s32[<=4]"));
   EXPECT_TRUE(target.CopyFrom(source).ok());
   EXPECT_EQ(target.GetDynamicSize(0), 3);
   EXPECT_EQ(target, source);
@@ -91,23 +91,23 @@ TEST(LiteralCopyTest, BoundedAndStatic) {
   Literal bounded = Iota("s32[3,4]{0,1}");
   bounded.SetDynamicSize(1, 2);
   const Literal fixed = bounded.ToStatic();
-  EXPECT_EQ(fixed.shape(), S("s32[3,2]{0,1}"));
+  EXPECT_EQ(fixed.shape(), array::S("s32[3,2]{0,1}"));
   for (const Index& index : AllIndices({3, 2})) {
     EXPECT_EQ(fixed.Get<int32_t>(index), bounded.Get<int32_t>(index));
   }
-  const Literal again = fixed.ToBoundedDynamic(S("s32[<=5,<=4]{1,0}"));
-  EXPECT_EQ(again.shape(), S("s32[<=5,<=4]{1,0}"));
+  const Literal again = fixed.ToBoundedDynamic(array::S("s32[<=5,<=4]{1,0}"));
+  EXPECT_EQ(again.shape(), array::S("s32[<=5,<=4]{1,0}"));
   EXPECT_EQ(again.GetDynamicSize(0), 3);
   EXPECT_EQ(again.GetDynamicSize(1), 2);
   EXPECT_EQ(again.ToStatic(), fixed);
-  EXPECT_DEATH(fixed.ToBoundedDynamic(S("s32[<=2,<=4]")), "vs");
+  EXPECT_DEATH(fixed.ToBoundedDynamic(array::S("s32[<=2,<=4]")), "vs");
 
-  Literal small = Literal::CreateFromShape(S("s32[3,2]"));
+  Literal small = Literal::CreateFromShape(array::S("s32[3,2]"));
   EXPECT_FALSE(small.CopyFrom(bounded).ok());
   EXPECT_TRUE(small.CopyFrom(bounded, {}, {}, /*only_dynamic_bound=*/true).ok());
   EXPECT_EQ(small, fixed);
   EXPECT_FALSE(small.CopyFrom(Iota("s32[1,1]"), {}, {}, /*only_dynamic_bound=*/true).ok());
-  EXPECT_FALSE(Literal(S("f32[3,2]")).CopyFrom(bounded, {}, {}, /*only_dynamic_bound=*/true).ok());
+  EXPECT_FALSE(Literal(array::S("f32[3,2]")).CopyFrom(bounded, {}, {}, /*only_dynamic_bound=*/true).ok());
 }
 
 TEST(LiteralCopyTest, CopySliceFrom) {
@@ -149,14 +149,14 @@ TEST(LiteralCopyTest, SliceWithinOneLiteralAndRefusals) {
   EXPECT_FALSE(literal.CopySliceFrom(literal, {0}, {0}, {-1}).ok());
   EXPECT_FALSE(literal.CopySliceFrom(literal, {kMax}, {0}, {kMax}).ok());
   EXPECT_FALSE(literal.CopySliceFrom(literal, {0, 0}, {0}, {1}).ok());
-  EXPECT_FALSE(literal.CopySliceFrom(Literal(S("f32[5]")), {0}, {0}, {1}).ok());
+  EXPECT_FALSE(literal.CopySliceFrom(Literal(array::S("f32[5]")), {0}, {0}, {1}).ok());
   EXPECT_FALSE(literal.CopySliceFrom(Literal(), {}, {}, {}).ok());
 
   EXPECT_TRUE(literal.CopyElementFrom(Iota("s32[2,2]"), {1, 1}, {4}).ok());
   EXPECT_EQ(literal.Get<int32_t>({4}), 3);
   EXPECT_FALSE(literal.CopyElementFrom(Iota("s32[2,2]"), {1, 2}, {4}).ok());
   EXPECT_FALSE(literal.CopyElementFrom(Iota("s32[2,2]"), {1, 1}, {5}).ok());
-  EXPECT_FALSE(literal.CopyElementFrom(Literal(S("f32[]")), {}, {0}).ok());
+  EXPECT_FALSE(literal.CopyElementFrom(Literal(array::S("f32[]")), {}, {0}).ok());
 }
 
 TEST(LiteralCopyTest, Reshape) {
@@ -180,7 +180,7 @@ TEST(LiteralCopyTest, Reshape) {
   EXPECT_EQ(Iota("s32[6]").Reshape({4}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Iota("s32[6]").Reshape({-2, -3}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Literal().Reshape({}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Literal(S("s32[<=6]")).Reshape({6}).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Literal(array::S("s32[<=6]")).Reshape({6}).status().code(), absl::StatusCode::kUnimplemented);
 }
 
 TEST(LiteralCopyTest, Broadcast) {
@@ -205,16 +205,16 @@ TEST(LiteralCopyTest, Broadcast) {
 
 TEST(LiteralCopyTest, BroadcastRefusals) {
   const Literal literal = Iota("s32[2,3]");
-  EXPECT_FALSE(literal.Broadcast(S("s32[2,3]"), {0}).ok());
-  EXPECT_FALSE(literal.Broadcast(S("s32[2,3]"), {1, 0}).ok());
-  EXPECT_FALSE(literal.Broadcast(S("s32[2,3]"), {0, 2}).ok());
-  EXPECT_FALSE(literal.Broadcast(S("s32[2,3]"), {-1, 1}).ok());
-  EXPECT_FALSE(Iota("s32[2,2]").Broadcast(S("s32[2,3]"), {0, 0}).ok());
-  EXPECT_FALSE(literal.Broadcast(S("f32[2,3]"), {0, 1}).ok());
-  EXPECT_FALSE(Literal().Broadcast(S("f32[2,3]"), {}).ok());
+  EXPECT_FALSE(literal.Broadcast(array::S("s32[2,3]"), {0}).ok());
+  EXPECT_FALSE(literal.Broadcast(array::S("s32[2,3]"), {1, 0}).ok());
+  EXPECT_FALSE(literal.Broadcast(array::S("s32[2,3]"), {0, 2}).ok());
+  EXPECT_FALSE(literal.Broadcast(array::S("s32[2,3]"), {-1, 1}).ok());
+  EXPECT_FALSE(Iota("s32[2,2]").Broadcast(array::S("s32[2,3]"), {0, 0}).ok());
+  EXPECT_FALSE(literal.Broadcast(array::S("f32[2,3]"), {0, 1}).ok());
+  EXPECT_FALSE(Literal().Broadcast(array::S("f32[2,3]"), {}).ok());
   Literal dynamic = Iota("s32[3]");
   dynamic.SetDynamicSize(0, 2);
-  EXPECT_EQ(dynamic.Broadcast(S("s32[2,<=3]"), {1})->GetDynamicSize(1), 2);
+  EXPECT_EQ(dynamic.Broadcast(array::S("s32[2,<=3]"), {1})->GetDynamicSize(1), 2);
 }
 
 TEST(LiteralCopyTest, TransposeMovesNothing) {
@@ -269,22 +269,22 @@ TEST(LiteralCopyTest, Slice) {
 
 TEST(LiteralCopyTest, Replicate) {
   const Literal result = Iota("s32[2,2]{0,1}").Replicate<int32_t>(3);
-  EXPECT_EQ(result.shape(), S("s32[3,2,2]{2,1,0}"));
+  EXPECT_EQ(result.shape(), array::S("s32[3,2,2]{2,1,0}"));
   EXPECT_THAT(result.data<int32_t>(), ElementsAre(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3));
-  EXPECT_EQ(Iota("s32[2]").Replicate<int32_t>(0).shape(), S("s32[0,2]"));
+  EXPECT_EQ(Iota("s32[2]").Replicate<int32_t>(0).shape(), array::S("s32[0,2]"));
   EXPECT_DEATH(Iota("s32[2]").Replicate<float>(1), "s32");
 }
 
 TEST(LiteralCopyTest, CopyFromTakesWhatIsNotKnown) {
-  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[40]"));
-  Literal tuple = Literal::CreateFromShape(S("(s32[], s32[40])"));
+  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(array::S("s32[40]"));
+  Literal tuple = Literal::CreateFromShape(array::S("(s32[], s32[40])"));
   ASSERT_TRUE(tuple.CopyFrom(unknown, {1}).ok());
   EXPECT_TRUE(tuple.IsKnown({0}));
   EXPECT_FALSE(tuple.IsKnown({1}));
   ASSERT_TRUE(tuple.CopyFrom(Iota("s32[40]"), {1}).ok());
   EXPECT_TRUE(tuple.IsKnown());
   EXPECT_EQ(tuple.Get<int32_t>({39}, {1}), 39);
-  Literal bound = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("s32[<=4]"));
+  Literal bound = Literal::CreateFromShapeWithUndeterminedLeafArrays(array::S("s32[<=4]"));
   Literal source = Iota("s32[4]");
   source.SetDynamicSize(0, 2);
   ASSERT_TRUE(bound.CopyFrom(source, {}, {}, /*only_dynamic_bound=*/true).ok());
@@ -293,7 +293,7 @@ TEST(LiteralCopyTest, CopyFromTakesWhatIsNotKnown) {
 
 TEST(LiteralCopyTest, CopySliceFromScalarsAndToThem) {
   Literal array = Iota("s32[2,3]{0,1}");
-  Literal scalar = Literal::CreateFromShape(S("s32[]"));
+  Literal scalar = Literal::CreateFromShape(array::S("s32[]"));
   ASSERT_TRUE(scalar.CopySliceFrom(array, {1, 2}, {}, {}).ok());
   EXPECT_EQ(scalar.Get<int32_t>({}), 5);
   ASSERT_TRUE(array.CopySliceFrom(scalar, {}, {0, 1}, {}).ok());
@@ -304,7 +304,7 @@ TEST(LiteralCopyTest, CopySliceFromScalarsAndToThem) {
 }
 
 TEST(LiteralCopyTest, CopySliceFromAndIntoWhatIsNotKnown) {
-  Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[2,3]"));
+  Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(array::S("s32[2,3]"));
   Literal known = Iota("s32[2,3]");
   EXPECT_FALSE(known.CopySliceFrom(unknown, {0, 0}, {0, 0}, {1, 1}).ok());
   EXPECT_FALSE(known.CopyElementFrom(unknown, {0, 0}, {0, 0}).ok());
@@ -314,4 +314,4 @@ TEST(LiteralCopyTest, CopySliceFromAndIntoWhatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

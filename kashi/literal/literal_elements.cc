@@ -14,10 +14,10 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/literal/number_text.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
-using Kind = Token::Kind;
+using Kind = array::Token::Kind;
 
 absl::string_view TypeText(PrimitiveType type) { return GetPrimitiveTypeInfo(type).text; }
 
@@ -51,13 +51,13 @@ bool FitInteger(int64_t value, T* result) {
 }
 
 // inf, nan and similar tokens; nullopt for any other token.
-std::optional<NonFinite> NonFiniteOf(const Lexer& lexer) {
+std::optional<NonFinite> NonFiniteOf(const array::Lexer& lexer) {
   if (lexer.kind() != Kind::kNonFinite && lexer.kind() != Kind::kIdent) return std::nullopt;
   return ParseNonFinite(lexer.token_text());
 }
 
-bool IsBoolean(const Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
-bool BeginsRealNumber(const Lexer& lexer) {
+bool IsBoolean(const array::Lexer& lexer) { return lexer.AtIdent("true") || lexer.AtIdent("false"); }
+bool BeginsRealNumber(const array::Lexer& lexer) {
   return lexer.kind() == Kind::kInt || lexer.kind() == Kind::kDecimal || NonFiniteOf(lexer).has_value();
 }
 
@@ -81,12 +81,12 @@ bool ReadNonFinite(LiteralInput& in, NonFinite number, T* value) {
 template <typename T>
 bool ReadReal(LiteralInput& in, PrimitiveType type, absl::string_view part, T* value) {
   if (const std::optional<NonFinite> number = NonFiniteOf(in.lexer)) return ReadNonFinite(in, *number, value);
-  const Token& token = in.lexer.token();
+  const array::Token& token = in.lexer.token();
   std::optional<double> number = static_cast<double>(token.int_value);
   if (token.kind == Kind::kDecimal) number = ParseDecimal(in.lexer.token_text());
   if (!number.has_value()) {
     return in.ErrorHere(absl::StrCat("Constant is out of range for double (+/-", std::numeric_limits<double>::max(),
-                                     ") and so is unparsable: ", QuoteToken(in.lexer)));
+                                     ") and so is unparsable: ", array::QuoteToken(in.lexer)));
   }
   if (!FitReal(*number, value)) return in.ErrorOutOfRange(part, type, RangeText<T>());
   in.lexer.Next();
@@ -183,7 +183,7 @@ class LiteralElementsOf : public LiteralElements {
   explicit LiteralElementsOf(LiteralInput in) : in_(in) {}
 
   bool CheckBegin() override {
-    const Lexer& lexer = in_.lexer;
+    const array::Lexer& lexer = in_.lexer;
     if (IsBoolean(lexer) && kType != PRED) {
       return in_.ErrorHere(absl::StrCat(PrimitiveType_Name(kType), " is not PRED type: a boolean is not an element of ",
                                         TypeText(kType)));
@@ -251,4 +251,4 @@ void WithLiteralElements(PrimitiveType type, LiteralInput in, absl::FunctionRef<
       type);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal

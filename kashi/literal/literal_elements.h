@@ -16,15 +16,15 @@
 #include "kashi/array/primitive_type.h"
 #include "kashi/base/diagnostic.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 // The text and its errors. All errors return false, so that a reader can use `return in.Error(...)`. Their
 // terms are those of XLA's reader, so that a search for one finds the other.
 struct LiteralInput {
-  Lexer& lexer;
+  array::Lexer& lexer;
   std::vector<Diagnostic>& diagnostics;
 
-  bool Error(const Token& token, std::string message) {
+  bool Error(const array::Token& token, std::string message) {
     diagnostics.push_back({Diagnostic::Severity::kError, token.begin, token.end, std::move(message)});
     return false;
   }
@@ -32,16 +32,18 @@ struct LiteralInput {
   // Reports a token that cannot begin an element, where `what` was expected.
   bool ErrorUnexpected(absl::string_view what) {
     constexpr absl::string_view kTerm = "unexpected token type in a literal: ";
-    const bool is_error = lexer.kind() == Token::Kind::kError;
+    const bool is_error = lexer.kind() == array::Token::Kind::kError;
     if (is_error && absl::ascii_isdigit(lexer.token_text().back())) {
-      return ErrorHere(absl::StrCat(kTerm, QuoteToken(lexer), " does not fit in 64 bits"));
+      return ErrorHere(absl::StrCat(kTerm, array::QuoteToken(lexer), " does not fit in 64 bits"));
     }
     if (is_error && absl::EndsWith(lexer.token_text(), "nan")) {
       return ErrorHere(absl::StrCat(kTerm, "write the payload of a NaN as (0x1) to (0xfffffffffffff)"));
     }
-    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", QuoteToken(lexer)));
+    return ErrorHere(absl::StrCat(kTerm, "expected ", what, ", got ", array::QuoteToken(lexer)));
   }
-  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer))); }
+  bool ErrorGot(absl::string_view message) {
+    return ErrorHere(absl::StrCat(message, ", got ", array::QuoteToken(lexer)));
+  }
   // `part` names a part of an element, or is "value" for the whole element.
   bool ErrorOutOfRange(absl::string_view part, PrimitiveType type, absl::string_view range) {
     return ErrorHere(absl::StrCat(part, " ", lexer.token_text(), " is out of range for literal's primitive type ",
@@ -64,6 +66,6 @@ class LiteralElements {
 // Calls f with the reader of elements of `type`, an array's type. The reader lives during the call.
 void WithLiteralElements(PrimitiveType type, LiteralInput in, absl::FunctionRef<void(LiteralElements*)> f);
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_LITERAL_ELEMENTS_H_

@@ -14,8 +14,8 @@ bool LiteralBase::EachCellUntilFailure(
     absl::FunctionRef<bool(absl::Span<const int64_t> indices, NativeT value)> per_cell) const {
   const DimensionVector sizes = root_->current_sizes();
   const NativeT* elements = root_->data<NativeT>().data();
-  return internal::WalkRowMajor(
-      sizes, internal::ElementStrides(shape()),
+  return literal::WalkRowMajor(
+      sizes, literal::ElementStrides(shape()),
       [&](absl::Span<const int64_t> index, int64_t position) { return per_cell(index, elements[position]); });
 }
 
@@ -47,7 +47,7 @@ H LiteralBase::Hash(H state, const LiteralBase& literal) {
     state = H::combine(std::move(state), static_cast<int>(piece.state()));
     if (piece.buffer() == nullptr) return;
     const bool has_spare_bits = primitive_util::IsSubByteNonPredType(leaf.element_type());
-    if (leaf.is_static() && !has_spare_bits && (kIsLayoutSensitive || internal::IsStoredRowMajor(leaf))) {
+    if (leaf.is_static() && !has_spare_bits && (kIsLayoutSensitive || literal::IsStoredRowMajor(leaf))) {
       state = H::combine_contiguous(std::move(state), piece.buffer(), std::min(piece.size_bytes(), kByteLimit));
       return;
     }
@@ -110,31 +110,31 @@ void MutableLiteralBase::PopulateWithValue(NativeT value) {
   std::fill(elements.begin(), elements.end(), value);
 }
 
-namespace internal {
+namespace literal {
 
 // Elements that one thread takes at a time, at least.
 inline constexpr int64_t kPopulateGrain = 1024;
 
-}  // namespace internal
+}  // namespace literal
 
 template <typename Visit>
 void MutableLiteralBase::ForEachInStorage(Visit&& visit) const {
-  internal::WalkStorage(shape(), 0, element_count(), visit);
+  literal::WalkStorage(shape(), 0, element_count(), visit);
 }
 
 template <typename Visit>
 void MutableLiteralBase::ForEachPositionParallel(Visit&& visit) const {
-  const bool inline_only = element_count() <= internal::kPopulateGrain;
-  internal::ParallelFor(element_count(), internal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
+  const bool inline_only = element_count() <= literal::kPopulateGrain;
+  base::ParallelFor(element_count(), literal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t position = begin; position < end; ++position) visit(position, inline_only ? -1 : thread);
   });
 }
 
 template <typename Visit>
 void MutableLiteralBase::ForEachInStorageParallel(Visit&& visit) const {
-  const bool inline_only = element_count() <= internal::kPopulateGrain;
-  internal::ParallelFor(element_count(), internal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
-    internal::WalkStorage(shape(), begin, end, [&](absl::Span<const int64_t> index, int64_t position) {
+  const bool inline_only = element_count() <= literal::kPopulateGrain;
+  base::ParallelFor(element_count(), literal::kPopulateGrain, [&](int64_t begin, int64_t end, int thread) {
+    literal::WalkStorage(shape(), begin, end, [&](absl::Span<const int64_t> index, int64_t position) {
       visit(index, position, inline_only ? -1 : thread);
     });
   });
@@ -225,11 +225,11 @@ template <typename NativeT>
 void MutableLiteralBase::MutableEachCell(
     absl::FunctionRef<NativeT(absl::Span<const int64_t> indices, NativeT value)> per_cell) {
   NativeT* elements = data<NativeT>().data();
-  internal::WalkRowMajor(shape().dimensions(), internal::ElementStrides(shape()),
-                         [&](absl::Span<const int64_t> index, int64_t position) {
-                           elements[position] = per_cell(index, elements[position]);
-                           return true;
-                         });
+  literal::WalkRowMajor(shape().dimensions(), literal::ElementStrides(shape()),
+                        [&](absl::Span<const int64_t> index, int64_t position) {
+                          elements[position] = per_cell(index, elements[position]);
+                          return true;
+                        });
 }
 
 template <typename NativeT>

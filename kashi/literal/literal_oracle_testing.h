@@ -17,7 +17,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal::testing_oracle {
+namespace kashi::literal::testing_oracle {
 
 // A scalar of the type of the value.
 template <typename T>
@@ -115,6 +115,6 @@ class Random {
   std::mt19937 engine_;
 };
 
-}  // namespace kashi::internal::testing_oracle
+}  // namespace kashi::literal::testing_oracle
 
 #endif  // KASHI_LITERAL_LITERAL_ORACLE_TESTING_H_

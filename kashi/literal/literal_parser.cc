@@ -27,18 +27,18 @@
 
 namespace kashi {
 
-using internal::Count;
-using internal::ElementStrides;
-using internal::Lexer;
-using internal::LiteralElements;
-using internal::LiteralInput;
-using internal::QuoteToken;
-using internal::Token;
-using internal::WithLiteralElements;
+using array::Lexer;
+using array::QuoteToken;
+using array::Token;
+using base::Count;
+using literal::ElementStrides;
+using literal::LiteralElements;
+using literal::LiteralInput;
+using literal::WithLiteralElements;
 
 namespace {
 
-using Kind = internal::Token::Kind;
+using Kind = array::Token::Kind;
 
 constexpr int64_t kMaxElementBytes = 16;
 

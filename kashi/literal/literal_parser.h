@@ -44,8 +44,8 @@ struct LiteralParserOptions {
 //
 // The literal's shape is `shape` with bounds for sizes, defaults for missing layouts, no E, and a buffer's array in
 // place of the buffer. Errors too: `?`, tokens and opaque values anywhere, layouts that are not valid.
-std::optional<Literal> ParseLiteralPrefix(internal::Lexer* lexer, const Shape& shape,
-                                          const LiteralParserOptions& options, std::vector<Diagnostic>* diagnostics);
+std::optional<Literal> ParseLiteralPrefix(array::Lexer* lexer, const Shape& shape, const LiteralParserOptions& options,
+                                          std::vector<Diagnostic>* diagnostics);
 
 // The whole text must be one literal. INVALID_ARGUMENT, rendered "literal:line:column: error: ..." (base/diagnostic.h).
 absl::StatusOr<Literal> ParseLiteral(absl::string_view text, const Shape& shape);

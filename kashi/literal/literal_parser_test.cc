@@ -14,13 +14,15 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_testing.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-absl::StatusOr<Literal> Parse(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, S(shape)); }
+absl::StatusOr<Literal> Parse(absl::string_view shape, absl::string_view text) {
+  return ParseLiteral(text, array::S(shape));
+}
 
 // "{1, 2}", or the error's first line.
 std::string Reprint(absl::string_view shape, absl::string_view text) {
@@ -36,22 +38,22 @@ struct Constant {
   size_t error_at = 0;
 };
 Constant ReadConstant(absl::string_view text) {
-  Lexer lexer(text);
+  array::Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
   const std::optional<Shape> shape = ParseShapePrefix(&lexer, ShapeParserOptions(), &diagnostics);
   if (!shape.has_value() || !lexer.AtIdent("constant")) return {"", lexer.token().begin};
   lexer.Next();
-  lexer.Match(Token::Kind::kLeftParen);
+  lexer.Match(array::Token::Kind::kLeftParen);
   const std::optional<Literal> literal = ParseLiteralPrefix(&lexer, *shape, LiteralParserOptions(), &diagnostics);
   if (!literal.has_value()) return {"", diagnostics.back().begin};
-  if (!lexer.Match(Token::Kind::kRightParen)) return {"", lexer.token().begin};
+  if (!lexer.Match(array::Token::Kind::kRightParen)) return {"", lexer.token().begin};
   return {absl::StrCat(literal->shape().ToString(/*print_layout=*/true), " constant(",
                        literal->ToStringWithoutShapeOneline(), ")"),
           0};
 }
 
 TEST(LiteralParserTest, XlasVerdicts) {
-  for (const auto& row : ReadTestData("literal_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("literal_cases.tsv")) {
     const std::string& text = row[0];
     const Constant constant = ReadConstant(text);
     if (row[1] == "abort" && absl::StartsWith(text, "f6")) continue;  // XLA cannot print them; we can
@@ -75,7 +77,7 @@ TEST(LiteralParserTest, ErrorsAreWhereXlasAre) {
                                            "c64[] constant((1,1e39))",  "c64[] constant((nan,1e39))",
                                            "f32[2] constant({1x2})",    "s32[] constant(0x10)",
                                            "f32[2] constant(1 2)",      "s32[?] constant({1})"};
-  for (const auto& row : ReadTestData("literal_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("literal_cases.tsv")) {
     if (row[1] != "error" || row[3].empty() || elsewhere.count(row[0]) > 0) continue;
     EXPECT_EQ(std::to_string(ReadConstant(row[0]).error_at), row[3]) << row[0];
   }
@@ -96,7 +98,7 @@ TEST(LiteralParserTest, ElementsLieAsTheLayoutSays) {
 
 TEST(LiteralParserTest, ShapesOfConstants) {
   EXPECT_EQ(Parse("(b(s4[2]{0:E(4)}),f32[<=1,1]{0,1:T(8,128)})", "({1,2},{{3}})")->shape(),
-            S("(s4[2]{0},f32[1,1]{0,1:T(8,128)})"));
+            array::S("(s4[2]{0},f32[1,1]{0,1:T(8,128)})"));
   EXPECT_THAT(Reprint("f32[?]", "{1}"), HasSubstr("needs a size in every dimension"));
   EXPECT_THAT(Reprint("(s32[],token[])", "(1,())"), HasSubstr("array or a tuple of arrays"));
   EXPECT_THAT(Reprint("s32[2]{1}", "{1,2}"), HasSubstr("literal:1:1: error: "));
@@ -161,7 +163,7 @@ TEST(LiteralParserTest, UnlistedElementsAreZeros) {
 
 TEST(LiteralParserTest, SaysWhetherElementsAreElided) {
   const auto is_elided = [](absl::string_view text, absl::string_view shape) {
-    Lexer lexer(text);
+    array::Lexer lexer(text);
     bool elided = false;
     LiteralParserOptions options;
     options.is_elided = &elided;
@@ -187,8 +189,9 @@ TEST(LiteralParserTest, UnlistedElementsHaveABudget) {
   LiteralParserOptions options;
   options.unlisted_bytes = &budget;
   std::vector<Diagnostic> diagnostics;
-  Lexer lexer("({...},{1,2},{...},{...})");
-  EXPECT_FALSE(ParseLiteralPrefix(&lexer, S("(s32[2],s32[2],s32[2],s32[2])"), options, &diagnostics).has_value());
+  array::Lexer lexer("({...},{1,2},{...},{...})");
+  EXPECT_FALSE(
+      ParseLiteralPrefix(&lexer, array::S("(s32[2],s32[2],s32[2],s32[2])"), options, &diagnostics).has_value());
   EXPECT_EQ(budget, 4);
   EXPECT_EQ(diagnostics.back().begin, 19);
 }
@@ -219,10 +222,10 @@ TEST(LiteralParserTest, DeepTuplesAndManyDimensions) {
 }
 
 TEST(LiteralParserTest, PrefixEndsBehindTheLiteral) {
-  Lexer lexer("{1, 2 }), metadata={}");
+  array::Lexer lexer("{1, 2 }), metadata={}");
   std::vector<Diagnostic> diagnostics;
-  EXPECT_TRUE(ParseLiteralPrefix(&lexer, S("s32[2]"), LiteralParserOptions(), &diagnostics).has_value());
-  EXPECT_EQ(lexer.kind(), Token::Kind::kRightParen);
+  EXPECT_TRUE(ParseLiteralPrefix(&lexer, array::S("s32[2]"), LiteralParserOptions(), &diagnostics).has_value());
+  EXPECT_EQ(lexer.kind(), array::Token::Kind::kRightParen);
   EXPECT_EQ(lexer.previous_end(), 7);
 }
 
@@ -272,4 +275,4 @@ TEST(LiteralParserTest, RunsOfPlainNumbersAgreeWithSingleOnes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

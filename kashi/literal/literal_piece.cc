@@ -8,7 +8,7 @@
 #include "kashi/base/page_buffer.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 // No host gives more to one array, so memory for a larger shape is not even requested.
@@ -28,7 +28,7 @@ absl::Status LiteralPiece::Allocate() {
   if (bytes <= kInlineBytes) {
     buffer_ = inline_;
   } else {
-    void* memory = bytes >= kMaxBytes ? nullptr : AllocateBlock(bytes);
+    void* memory = bytes >= kMaxBytes ? nullptr : base::AllocateBlock(bytes);
     if (memory == nullptr) {
       return ResourceExhausted("not enough memory for the %d bytes of a literal %s", bytes, subshape_->ToString());
     }
@@ -70,7 +70,7 @@ void LiteralPiece::TakeFrom(LiteralPiece* other) {
 }
 
 void LiteralPiece::Free() {
-  if (owns_buffer_) FreeBlock(buffer_, owned_bytes_);
+  if (owns_buffer_) base::FreeBlock(buffer_, owned_bytes_);
   if (owns_dynamic_sizes_) delete[] dynamic_sizes_;
   buffer_ = nullptr;
   dynamic_sizes_ = nullptr;
@@ -130,4 +130,4 @@ LiteralTree::LiteralTree(Shape tree_shape) : shape(std::move(tree_shape)) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -16,7 +16,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 // The state of an array leaf. An undetermined one may become known later, an unknown one never.
 enum class ArrayValueState { kKnown = 0, kUnknown = 1, kUndetermined = 2 };
@@ -153,6 +153,6 @@ inline int64_t LiteralPiece::LinearIndex(absl::Span<const int64_t> multi_index) 
   return position;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_LITERAL_PIECE_H_

@@ -12,13 +12,13 @@
 
 namespace kashi {
 
-using internal::ConvertElement;
-using internal::CopyStrided;
-using internal::ElementStrides;
-using internal::WalkRows;
+using array::ConvertElement;
+using literal::CopyStrided;
+using literal::ElementStrides;
+using literal::WalkRows;
 namespace {
 
-using internal::LiteralPiece;
+using literal::LiteralPiece;
 using primitive_util::NativeTypeOf;
 
 template <typename T>

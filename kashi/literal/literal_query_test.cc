@@ -10,7 +10,7 @@
 #include "kashi/literal/literal.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using testing_oracle::AllIndices;
@@ -37,27 +37,28 @@ TEST(LiteralEqualTest, ByValueOverLayouts) {
 }
 
 TEST(LiteralEqualTest, BitsOnOnePathNumbersOnTheOther) {
-  Literal a(S("f32[1,2]{1,0}")), b(S("f32[1,2]{1,0}"));
+  Literal a(array::S("f32[1,2]{1,0}")), b(array::S("f32[1,2]{1,0}"));
   a.PopulateR2<float>({{0.0f, 1}});
   b.PopulateR2<float>({{-0.0f, 1}});
   EXPECT_NE(a, b);
-  EXPECT_EQ(a, b.Relayout(S("f32[1,2]{0,1}")));
+  EXPECT_EQ(a, b.Relayout(array::S("f32[1,2]{0,1}")));
   a.PopulateR2<float>({{kNan, 1}});
   EXPECT_EQ(a, a.Clone());
-  EXPECT_NE(a, a.Relayout(S("f32[1,2]{0,1}")));
+  EXPECT_NE(a, a.Relayout(array::S("f32[1,2]{0,1}")));
 }
 
 TEST(LiteralEqualTest, TypesRanksTrees) {
   EXPECT_NE(R1<int8_t>({1}), R1<uint8_t>({1}));
   EXPECT_NE(R0<int8_t>(1), R1<int8_t>({1}));
   EXPECT_NE(R1<int8_t>({}), R1<int8_t>({1}));
-  EXPECT_EQ(Literal(), Literal::CreateFromShape(S("()")));
-  EXPECT_NE(Literal(), Literal::CreateFromShape(S("(())")));
-  EXPECT_EQ(Literal(S("token[]")), Literal(S("token[]")));
-  EXPECT_NE(Literal(S("token[]")), Literal(S("opaque[]")));
-  EXPECT_NE(Literal(S("token[]")), Literal());
-  EXPECT_EQ(Literal::CreateFromShape(S("(s8[2], (s8[]))")), Literal::CreateFromShape(S("(s8[2], (s8[]))")));
-  EXPECT_NE(Literal::CreateFromShape(S("(s8[2], (s8[]))")), Literal::CreateFromShape(S("(s8[2], s8[])")));
+  EXPECT_EQ(Literal(), Literal::CreateFromShape(array::S("()")));
+  EXPECT_NE(Literal(), Literal::CreateFromShape(array::S("(())")));
+  EXPECT_EQ(Literal(array::S("token[]")), Literal(array::S("token[]")));
+  EXPECT_NE(Literal(array::S("token[]")), Literal(array::S("opaque[]")));
+  EXPECT_NE(Literal(array::S("token[]")), Literal());
+  EXPECT_EQ(Literal::CreateFromShape(array::S("(s8[2], (s8[]))")),
+            Literal::CreateFromShape(array::S("(s8[2], (s8[]))")));
+  EXPECT_NE(Literal::CreateFromShape(array::S("(s8[2], (s8[]))")), Literal::CreateFromShape(array::S("(s8[2], s8[])")));
 }
 
 TEST(LiteralEqualTest, DynamicOnesByTheirValidElements) {
@@ -96,7 +97,7 @@ TEST(LiteralQueryTest, IsAllOfASmallInteger) {
   EXPECT_FALSE(R1<float8_e8m0fnu>({float8_e8m0fnu(1.0f)}).IsAll(0));
   EXPECT_TRUE(R1<complex64>({{2, 0}}).IsAll(2));
   EXPECT_FALSE(R1<complex64>({{2, 1}}).IsAll(2));
-  EXPECT_FALSE(Literal(S("token[]")).IsAll(0));
+  EXPECT_FALSE(Literal(array::S("token[]")).IsAll(0));
 }
 
 TEST(LiteralQueryTest, IsAllFloatAndComplex) {
@@ -180,8 +181,8 @@ TEST(LiteralHashTest, DifferentOnesDoNot) {
   EXPECT_NE(HashOf<true>(R1<int32_t>({1, 2})), HashOf<true>(R1<int32_t>({1, 3})));
   EXPECT_NE(HashOf<true>(R1<int32_t>({1, 2})), HashOf<true>(R1<uint32_t>({1, 2})));
   EXPECT_NE(HashOf<true>(R0<int32_t>(1)), HashOf<true>(R1<int32_t>({1})));
-  EXPECT_NE(HashOf<true>(Literal::CreateFromShape(S("s8[]"))),
-            HashOf<true>(Literal::CreateFromShapeWithUnknownLeafArrays(S("s8[]"))));
+  EXPECT_NE(HashOf<true>(Literal::CreateFromShape(array::S("s8[]"))),
+            HashOf<true>(Literal::CreateFromShapeWithUnknownLeafArrays(array::S("s8[]"))));
 }
 
 TEST(LiteralHashTest, OnlyValidElementsCount) {
@@ -205,7 +206,7 @@ TEST(LiteralHashTest, ByteLimit) {
   const auto hash = [](const Literal& literal) { return absl::Hash<FirstTwoBytes>()(FirstTwoBytes{literal}); };
   EXPECT_EQ(hash(R1<uint8_t>({1, 2, 3})), hash(R1<uint8_t>({1, 2, 4})));
   EXPECT_NE(hash(R1<uint8_t>({1, 2, 3})), hash(R1<uint8_t>({1, 3, 3})));
-  Literal columns(S("u8[2,2]{0,1}")), other(S("u8[2,2]{0,1}"));
+  Literal columns(array::S("u8[2,2]{0,1}")), other(array::S("u8[2,2]{0,1}"));
   columns.PopulateR2<uint8_t>({{1, 2}, {3, 4}});
   other.PopulateR2<uint8_t>({{1, 2}, {5, 6}});
   EXPECT_EQ(hash(columns), hash(other)) << "the first row, in logical order";
@@ -214,29 +215,29 @@ TEST(LiteralHashTest, ByteLimit) {
 // A narrow integer is its low bits, whatever stands above them.
 TEST(LiteralQueryTest, EqualityOfNarrowIntegersIgnoresSpareBits) {
   const char low[] = {0x02, 0x0e}, high[] = {0x72, static_cast<char>(0xfe)};
-  const BorrowingLiteral a(low, S("s4[2]")), b(high, S("s4[2]"));
+  const BorrowingLiteral a(low, array::S("s4[2]")), b(high, array::S("s4[2]"));
   EXPECT_EQ(a, b);
-  EXPECT_NE(BorrowingLiteral(low, S("s8[2]")), BorrowingLiteral(high, S("s8[2]")));
+  EXPECT_NE(BorrowingLiteral(low, array::S("s8[2]")), BorrowingLiteral(high, array::S("s8[2]")));
   EXPECT_EQ(HashOf<true>(a), HashOf<true>(b)) << "what is equal has one hash";
   EXPECT_EQ(HashOf<false>(a), HashOf<false>(b));
   const char twos[] = {0x02, 0x72};
-  const BorrowingLiteral same(twos, S("s4[2]"));
+  const BorrowingLiteral same(twos, array::S("s4[2]"));
   EXPECT_TRUE(same.IsAll(2));
   EXPECT_TRUE(same.IsAllFirst());
   EXPECT_FALSE(same.IsAll(3));
 }
 
 TEST(LiteralQueryTest, NothingIsSaidOfElementsThatAreNotKnown) {
-  for (const Literal& literal : {Literal::CreateFromShapeWithUnknownLeafArrays(S("f32[2]")),
-                                 Literal::CreateFromShapeWithUndeterminedLeafArrays(S("f32[2]"))}) {
+  for (const Literal& literal : {Literal::CreateFromShapeWithUnknownLeafArrays(array::S("f32[2]")),
+                                 Literal::CreateFromShapeWithUndeterminedLeafArrays(array::S("f32[2]"))}) {
     EXPECT_FALSE(literal.IsAll(0));
     EXPECT_FALSE(literal.IsAllFloat(0));
     EXPECT_FALSE(literal.IsAllFirst());
     EXPECT_FALSE(literal.IsR1Iota());
     EXPECT_FALSE(literal.IsR1StridedIota().has_value());
   }
-  EXPECT_FALSE(Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[2]")).IsR1StridedIota().has_value());
+  EXPECT_FALSE(Literal::CreateFromShapeWithUnknownLeafArrays(array::S("s32[2]")).IsR1StridedIota().has_value());
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

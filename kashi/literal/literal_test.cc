@@ -12,7 +12,7 @@
 #include "kashi/literal/array.h"
 #include "kashi/literal/literal_oracle_testing.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::Each;
@@ -26,18 +26,18 @@ using testing_oracle::Random;
 // ---------------------------------------------------------------------------------------------------- shape and memory
 
 TEST(LiteralTest, MemoryFollowsTheLayoutNotItsDetails) {
-  EXPECT_EQ(Literal(S("s4[8]{0:E(4)}")).size_bytes(), 8);
-  EXPECT_EQ(Literal(S("s4[8]{0:E(4)}")).shape(), S("s4[8]{0}"));
-  EXPECT_EQ(Literal(S("f32[5]{0:T(128)}")).size_bytes(), 20);
-  EXPECT_EQ(Literal(S("f32[5]{0:T(128)}")).shape(), S("f32[5]{0:T(128)}"));
-  EXPECT_EQ(Literal(S("c128[]")).size_bytes(), 16);
-  EXPECT_EQ(Literal(S("token[]")).size_bytes(), 0);
-  EXPECT_EQ(Literal(S("token[]")).element_count(), 0);
+  EXPECT_EQ(Literal(array::S("s4[8]{0:E(4)}")).size_bytes(), 8);
+  EXPECT_EQ(Literal(array::S("s4[8]{0:E(4)}")).shape(), array::S("s4[8]{0}"));
+  EXPECT_EQ(Literal(array::S("f32[5]{0:T(128)}")).size_bytes(), 20);
+  EXPECT_EQ(Literal(array::S("f32[5]{0:T(128)}")).shape(), array::S("f32[5]{0:T(128)}"));
+  EXPECT_EQ(Literal(array::S("c128[]")).size_bytes(), 16);
+  EXPECT_EQ(Literal(array::S("token[]")).size_bytes(), 0);
+  EXPECT_EQ(Literal(array::S("token[]")).element_count(), 0);
   const Shape no_layout(F32, {2, 3});
-  EXPECT_EQ(Literal(no_layout).shape(), S("f32[2,3]{1,0}"));
-  EXPECT_EQ(Literal(Shape(std::vector<Shape>{no_layout})).shape(), S("(f32[2,3]{1,0})"));
+  EXPECT_EQ(Literal(no_layout).shape(), array::S("f32[2,3]{1,0}"));
+  EXPECT_EQ(Literal(Shape(std::vector<Shape>{no_layout})).shape(), array::S("(f32[2,3]{1,0})"));
 
-  Literal literal(S("s32[2,3]{0,1}"));
+  Literal literal(array::S("s32[2,3]{0,1}"));
   literal.PopulateR2<int32_t>({{1, 2, 3}, {4, 5, 6}});
   EXPECT_THAT(literal.data<int32_t>(), ElementsAre(1, 4, 2, 5, 3, 6));
 }
@@ -64,7 +64,7 @@ TEST(LiteralTest, EveryTypeHasItsNativeOne) {
 }
 
 TEST(LiteralTest, WrongTypesAndIndicesDie) {
-  const Literal literal = Literal::CreateFromShape(S("(s32[2], token[])"));
+  const Literal literal = Literal::CreateFromShape(array::S("(s32[2], token[])"));
   EXPECT_DEATH(literal.data<float>({0}), "s32\\[2\\].*asked for as f32");
   EXPECT_DEATH(literal.data<uint32_t>({0}), "asked for as u32");
   EXPECT_DEATH(literal.untyped_data({1}), "no elements");
@@ -72,11 +72,11 @@ TEST(LiteralTest, WrongTypesAndIndicesDie) {
   EXPECT_DEATH(literal.untyped_data({0, 0}), "no element \\{0,0\\}");
   EXPECT_DEATH(literal.size_bytes(), "tuple");
   EXPECT_DEATH(literal.Get<int32_t>({0, 0}, {0}), "index of 2");
-  EXPECT_DEATH(Literal::CreateFromShape(S("s32[0]")).GetFirstElement<int32_t>(), "s32");
+  EXPECT_DEATH(Literal::CreateFromShape(array::S("s32[0]")).GetFirstElement<int32_t>(), "s32");
 }
 
 TEST(LiteralTest, MakeRefusesWhatCannotBe) {
-  const auto code = [](absl::string_view shape) { return Literal::Make(S(shape)).status().code(); };
+  const auto code = [](absl::string_view shape) { return Literal::Make(array::S(shape)).status().code(); };
   EXPECT_EQ(code("f32[1099511627776]"), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(code("(s8[], u8[1099511627776])"), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(code("f32[2,?]"), absl::StatusCode::kInvalidArgument);
@@ -90,27 +90,27 @@ TEST(LiteralTest, MakeRefusesWhatCannotBe) {
   EXPECT_EQ(Literal::Make(other_rank).status().code(), absl::StatusCode::kInvalidArgument);
   *other_rank.mutable_layout() = LayoutUtil::MakeLayout({1, 1});
   EXPECT_EQ(Literal::Make(other_rank).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_DEATH(Literal(S("f32[2,?]")), "bounded dimensions");
-  EXPECT_TRUE(Literal::Make(S("(f32[2], opaque[], token[], b(f32[8]{0}))")).ok());
+  EXPECT_DEATH(Literal(array::S("f32[2,?]")), "bounded dimensions");
+  EXPECT_TRUE(Literal::Make(array::S("(f32[2], opaque[], token[], b(f32[8]{0}))")).ok());
 }
 
 TEST(LiteralTest, WithoutMemory) {
-  const Literal literal(S("(f32[2], token[])"), /*allocate_arrays=*/false);
+  const Literal literal(array::S("(f32[2], token[])"), /*allocate_arrays=*/false);
   EXPECT_TRUE(literal.IsKnown());
   EXPECT_DEATH(literal.data<float>({0}), "there are no elements of f32\\[2\\]");
 }
 
 TEST(LiteralTest, UnknownAndUndetermined) {
-  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(S("(f32[2], token[])"));
+  const Literal unknown = Literal::CreateFromShapeWithUnknownLeafArrays(array::S("(f32[2], token[])"));
   EXPECT_FALSE(unknown.IsKnown());
   EXPECT_TRUE(unknown.IsDetermined());
   EXPECT_FALSE(unknown.IsKnown({0}));
   EXPECT_TRUE(unknown.IsKnown({1}));
-  const Literal undetermined = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("f32[2]"));
+  const Literal undetermined = Literal::CreateFromShapeWithUndeterminedLeafArrays(array::S("f32[2]"));
   EXPECT_FALSE(undetermined.IsKnown());
   EXPECT_FALSE(undetermined.IsDetermined());
   EXPECT_DEATH(undetermined.Get<float>({0}), "unknown");
-  const Shape huge = S("f32[1099511627776]");
+  const Shape huge = array::S("f32[1099511627776]");
   EXPECT_EQ(Literal::CreateFromShapeWithUnknownLeafArrays(huge).shape(), huge) << "needs no memory";
   EXPECT_NE(unknown, undetermined);
   EXPECT_EQ(unknown, unknown.Clone());
@@ -119,7 +119,7 @@ TEST(LiteralTest, UnknownAndUndetermined) {
 }
 
 TEST(LiteralTest, CreateFromShapeIsZero) {
-  const Literal literal = Literal::CreateFromShape(S("(s32[100], (pred[], f64[3]))"));
+  const Literal literal = Literal::CreateFromShape(array::S("(s32[100], (pred[], f64[3]))"));
   EXPECT_THAT(literal.data<int32_t>({0}), Each(0));
   EXPECT_FALSE(literal.Get<bool>({}, {1, 0}));
   EXPECT_THAT(literal.data<double>({1, 1}), Each(0));
@@ -131,15 +131,15 @@ TEST(LiteralTest, MovedFromIsAnEmptyTuple) {
   Literal small = R1<int8_t>({1, 2, 3}), large = R1<int64_t>({1, 2, 3, 4});
   const LiteralSlice view(small);
   Literal small_moved = std::move(small), large_moved(std::move(large));
-  EXPECT_EQ(small.shape(), S("()"));
-  EXPECT_EQ(large.shape(), S("()"));
+  EXPECT_EQ(small.shape(), array::S("()"));
+  EXPECT_EQ(large.shape(), array::S("()"));
   EXPECT_THAT(small_moved.data<int8_t>(), ElementsAre(1, 2, 3));
   EXPECT_EQ(view.Get<int8_t>({2}), 3) << "elements do not move";
   large = std::move(small_moved);
   EXPECT_THAT(large.data<int8_t>(), ElementsAre(1, 2, 3));
   large = std::move(*&large);
   EXPECT_EQ(large.element_count(), 3);
-  EXPECT_EQ(Literal().shape(), S("()"));
+  EXPECT_EQ(Literal().shape(), array::S("()"));
 }
 
 TEST(LiteralTest, IntoTuplesAndOut) {
@@ -148,8 +148,8 @@ TEST(LiteralTest, IntoTuplesAndOut) {
   elements.push_back(R1<int64_t>({1, 2, 3, 4, 5}));
   elements.push_back(Literal());
   Literal tuple = Literal::MoveIntoTuple(absl::MakeSpan(elements));
-  EXPECT_EQ(elements[0].shape(), S("()"));
-  EXPECT_EQ(tuple.shape(), S("(f32[2]{0}, s64[5]{0}, ())"));
+  EXPECT_EQ(elements[0].shape(), array::S("()"));
+  EXPECT_EQ(tuple.shape(), array::S("(f32[2]{0}, s64[5]{0}, ())"));
   EXPECT_THAT(tuple.data<int64_t>({1}), ElementsAre(1, 2, 3, 4, 5));
 
   Literal nested = Literal::MoveIntoTuple(absl::MakeSpan(&tuple, 1));
@@ -158,32 +158,32 @@ TEST(LiteralTest, IntoTuplesAndOut) {
   EXPECT_THAT(part.data<int64_t>(), ElementsAre(1, 2, 3, 4, 5));
   EXPECT_DEATH(nested.untyped_data({0, 1}), "no elements");
   EXPECT_TRUE(nested.MoveFrom(std::move(part), {0, 1}).ok());
-  EXPECT_EQ(part.shape(), S("()"));
+  EXPECT_EQ(part.shape(), array::S("()"));
   EXPECT_THAT(nested.data<int64_t>({0, 1}), ElementsAre(1, 2, 3, 4, 5));
 
   std::vector<Literal> outer = nested.DecomposeTuple();
-  EXPECT_EQ(nested.shape(), S("()"));
+  EXPECT_EQ(nested.shape(), array::S("()"));
   std::vector<Literal> inner = outer.at(0).DecomposeTuple();
   ASSERT_EQ(inner.size(), 3);
   EXPECT_EQ(inner[0], R1<float>({1, 2}));
   EXPECT_EQ(inner[1], R1<int64_t>({1, 2, 3, 4, 5}));
-  EXPECT_EQ(inner[2].shape(), S("()"));
+  EXPECT_EQ(inner[2].shape(), array::S("()"));
   EXPECT_DEATH(inner[0].DecomposeTuple(), "f32");
   EXPECT_TRUE(Literal().DecomposeTuple().empty());
 }
 
 TEST(LiteralTest, MoveFromNeedsEqualShapes) {
-  Literal target = Literal::CreateFromShape(S("(f32[2,3]{1,0}, s8[])"));
-  Literal other = Literal::CreateFromShape(S("f32[2,3]{0,1}"));
+  Literal target = Literal::CreateFromShape(array::S("(f32[2,3]{1,0}, s8[])"));
+  Literal other = Literal::CreateFromShape(array::S("f32[2,3]{0,1}"));
   const absl::Status status = target.MoveFrom(std::move(other), {0});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("f32[2,3]{1,0} vs f32[2,3]{0,1}"));
-  EXPECT_EQ(other.shape(), S("f32[2,3]{0,1}"));
-  EXPECT_TRUE(target.MoveFrom(Literal::CreateFromShape(S("(f32[2,3]{1,0}, s8[])"))).ok());
+  EXPECT_EQ(other.shape(), array::S("f32[2,3]{0,1}"));
+  EXPECT_TRUE(target.MoveFrom(Literal::CreateFromShape(array::S("(f32[2,3]{1,0}, s8[])"))).ok());
 }
 
 TEST(LiteralTest, TuplesAsDeepAsShapesMayBe) {
-  const Shape shape = InTuples(S("s32[7]"), kMaxTupleDepth);
+  const Shape shape = array::InTuples(array::S("s32[7]"), kMaxTupleDepth);
   const ShapeIndex leaf(kMaxTupleDepth, 0);
   Literal literal = Literal::CreateFromShape(shape);
   literal.Set<int32_t>({3}, leaf, 5);
@@ -201,13 +201,13 @@ TEST(LiteralTest, TuplesAsDeepAsShapesMayBe) {
 // --------------------------------------------------------------------------------------------------------------- views
 
 TEST(LiteralViewsTest, Slices) {
-  const Literal literal = Literal::CreateFromShape(S("(f32[2], (s8[3], pred[]))"));
+  const Literal literal = Literal::CreateFromShape(array::S("(f32[2], (s8[3], pred[]))"));
   const LiteralSlice all = literal;
   const LiteralSlice inner(literal, {1});
-  EXPECT_EQ(inner.shape(), S("(s8[3]{0}, pred[])"));
+  EXPECT_EQ(inner.shape(), array::S("(s8[3]{0}, pred[])"));
   EXPECT_EQ(LiteralSlice(inner, {0}).untyped_data(), literal.untyped_data({1, 0}));
   EXPECT_EQ(all, literal);
-  EXPECT_EQ(LiteralSlice().shape(), S("()"));
+  EXPECT_EQ(LiteralSlice().shape(), array::S("()"));
   EXPECT_DEATH(LiteralSlice(literal, {2}), "no element");
 }
 
@@ -215,34 +215,34 @@ TEST(LiteralViewsTest, BorrowedMemory) {
   const std::vector<int16_t> numbers = {1, 2, 3, 4, 5, 6};
   const float real = 2.5;
   const char* memory = reinterpret_cast<const char*>(numbers.data());
-  const BorrowingLiteral array(memory, S("s16[2,3]{0,1}"));
+  const BorrowingLiteral array(memory, array::S("s16[2,3]{0,1}"));
   EXPECT_EQ(array.Get<int16_t>({1, 2}), 6);
   EXPECT_EQ(array.Get<int16_t>({0, 1}), 3);
   EXPECT_EQ(array.untyped_data(), numbers.data());
-  const BorrowingLiteral tuple({memory, reinterpret_cast<const char*>(&real)}, S("(s16[6], f32[])"));
+  const BorrowingLiteral tuple({memory, reinterpret_cast<const char*>(&real)}, array::S("(s16[6], f32[])"));
   EXPECT_EQ(tuple.Get<float>({}, {1}), 2.5);
 
-  ShapeTree<const char*> tree(S("((s16[6]), f32[])"), nullptr);
+  ShapeTree<const char*> tree(array::S("((s16[6]), f32[])"), nullptr);
   *tree.mutable_element({0, 0}) = memory;
   *tree.mutable_element({1}) = reinterpret_cast<const char*>(&real);
   BorrowingLiteral nested(tree);
   const BorrowingLiteral moved = std::move(nested);
   EXPECT_EQ(moved.Get<int16_t>({5}, {0, 0}), 6);
   EXPECT_EQ(moved.Get<float>({}, {1}), 2.5);
-  EXPECT_EQ(BorrowingLiteral().shape(), S("()"));
+  EXPECT_EQ(BorrowingLiteral().shape(), array::S("()"));
 }
 
 TEST(LiteralViewsTest, BorrowedMemoryOfADynamicShapeHoldsItsSizes) {
   // Three elements of one byte, a byte of padding, two sizes.
   const std::vector<int32_t> words = {0x00030201, 1, 2};
-  const BorrowingLiteral literal(reinterpret_cast<const char*>(words.data()), S("u8[1,<=3]"));
+  const BorrowingLiteral literal(reinterpret_cast<const char*>(words.data()), array::S("u8[1,<=3]"));
   EXPECT_EQ(literal.GetDynamicSize(0), 1);
   EXPECT_EQ(literal.GetDynamicSize(1), 2);
   EXPECT_EQ(literal.GetAsString({0, 2}), "3");
 }
 
 TEST(LiteralViewsTest, MutableBorrowing) {
-  Literal literal = Literal::CreateFromShape(S("(f32[2], s8[30])"));
+  Literal literal = Literal::CreateFromShape(array::S("(f32[2], s8[30])"));
   MutableBorrowingLiteral all(&literal);
   all.Set<float>({1}, {0}, 3);
   MutableBorrowingLiteral part(all, {1});
@@ -257,45 +257,45 @@ TEST(LiteralViewsTest, MutableBorrowing) {
 
   std::vector<int32_t> a(4), b(1);
   char* const addresses[] = {reinterpret_cast<char*>(a.data()), reinterpret_cast<char*>(b.data())};
-  MutableBorrowingLiteral array(addresses[0], S("s32[2,2]"));
+  MutableBorrowingLiteral array(addresses[0], array::S("s32[2,2]"));
   array.PopulateR2<int32_t>({{1, 2}, {3, 4}});
   EXPECT_THAT(a, ElementsAre(1, 2, 3, 4));
   std::vector<char*> list(addresses, addresses + 2);
-  MutableBorrowingLiteral tuple(absl::MakeSpan(list), S("(s32[4], s32[])"));
+  MutableBorrowingLiteral tuple(absl::MakeSpan(list), array::S("(s32[4], s32[])"));
   tuple.Set<int32_t>({}, {1}, 9);
   EXPECT_EQ(b[0], 9);
-  ShapeTree<char*> tree(S("((s32[4]), s32[])"), nullptr);
+  ShapeTree<char*> tree(array::S("((s32[4]), s32[])"), nullptr);
   *tree.mutable_element({0, 0}) = addresses[0];
   *tree.mutable_element({1}) = addresses[1];
   MutableBorrowingLiteral nested(tree);
   nested.Set<int32_t>({0}, {0, 0}, 8);
   EXPECT_EQ(a[0], 8);
-  EXPECT_EQ(MutableBorrowingLiteral().shape(), S("()"));
+  EXPECT_EQ(MutableBorrowingLiteral().shape(), array::S("()"));
 }
 
 // -------------------------------------------------------------------------------------------------- dynamic dimensions
 
 TEST(LiteralDynamicTest, Sizes) {
-  Literal literal = Literal::CreateFromShape(S("s32[3,<=4]"));
+  Literal literal = Literal::CreateFromShape(array::S("s32[3,<=4]"));
   EXPECT_EQ(literal.GetDynamicSize(0), 3);
   EXPECT_EQ(literal.GetDynamicSize(1), 4);
   literal.SetDynamicSize(1, 2);
   EXPECT_EQ(literal.GetDynamicSize(1), 2);
   EXPECT_EQ(literal.element_count(), 12) << "of the bound";
   literal.SetDynamicSize(0, 1);
-  EXPECT_EQ(literal.shape(), S("s32[<=3,<=4]")) << "setting a size makes a dimension dynamic";
+  EXPECT_EQ(literal.shape(), array::S("s32[<=3,<=4]")) << "setting a size makes a dimension dynamic";
   EXPECT_EQ(literal.GetDynamicSize(0), 1);
   EXPECT_EQ(literal.Clone().GetDynamicSize(0), 1);
   EXPECT_DEATH(literal.SetDynamicSize(0, 4), "4 for");
   EXPECT_DEATH(literal.SetDynamicSize(0, -1), "-1 for");
   EXPECT_DEATH(literal.SetDynamicSize(2, 1), "2 of");
-  Literal tuple = Literal::CreateFromShape(S("(s32[3,<=4])"));
+  Literal tuple = Literal::CreateFromShape(array::S("(s32[3,<=4])"));
   tuple.SetDynamicSize(1, {0}, 0);
   EXPECT_EQ(tuple.GetDynamicSize(1, {0}), 0);
 }
 
 TEST(LiteralDynamicTest, SizesBeyond32BitsOfStaticDimensions) {
-  const Literal literal(S("(u8[8589934592,0])"));
+  const Literal literal(array::S("(u8[8589934592,0])"));
   EXPECT_EQ(literal.element_count({0}), 0);
   int visits = 0;
   LiteralSlice(literal, {0}).EachCell<uint8_t>([&](absl::Span<const int64_t>, uint8_t) { ++visits; });
@@ -305,18 +305,18 @@ TEST(LiteralDynamicTest, SizesBeyond32BitsOfStaticDimensions) {
 // ------------------------------------------------------------------------------------------------------------- filling
 
 TEST(LiteralPopulateTest, FromLists) {
-  Literal bools(S("pred[3]"));
+  Literal bools(array::S("pred[3]"));
   bools.PopulateR1<bool>({true, false, true});
   EXPECT_THAT(bools.data<bool>(), ElementsAre(true, false, true));
-  Literal pred2(S("pred[2,2]{0,1}"));
+  Literal pred2(array::S("pred[2,2]{0,1}"));
   pred2.PopulateR2<bool>({{true, false}, {true, true}});
   EXPECT_THAT(pred2.data<bool>(), ElementsAre(true, true, false, true));
-  Literal empty(S("s8[0,0]"));
+  Literal empty(array::S("s8[0,0]"));
   empty.PopulateR2<int8_t>({});
   EXPECT_DEATH(bools.PopulateR1<bool>({true}), "for a literal pred\\[3\\]");
   EXPECT_DEATH(bools.PopulateR1<int8_t>({1, 2, 3}), "as s8");
   EXPECT_DEATH(pred2.PopulateR2<bool>({{true}, {true, true}}), "different lengths");
-  Literal full(S("f16[5]"));
+  Literal full(array::S("f16[5]"));
   full.PopulateWithValue<half>(half(2));
   EXPECT_THAT(full.data<half>(), Each(half(2)));
 }
@@ -380,37 +380,38 @@ TEST(LiteralPopulateTest, Generators) {
 }
 
 TEST(LiteralPopulateTest, ThreadNumbers) {
-  Literal small(S("s32[10]")), large(S("s32[100000]"));
+  Literal small(array::S("s32[10]")), large(array::S("s32[100000]"));
   EXPECT_TRUE(small.PopulateParallel<int32_t>([](absl::Span<const int64_t>, int thread) { return thread; }).ok());
   EXPECT_THAT(small.data<int32_t>(), Each(-1));
   EXPECT_TRUE(large.PopulateLinearParallel<int32_t>([](int64_t, int thread) { return thread; }).ok());
-  EXPECT_THAT(large.data<int32_t>(), Each(::testing::AllOf(::testing::Ge(0), ::testing::Lt(ParallelThreadCount()))));
+  EXPECT_THAT(large.data<int32_t>(),
+              Each(::testing::AllOf(::testing::Ge(0), ::testing::Lt(base::ParallelThreadCount()))));
 }
 
 TEST(LiteralPopulateTest, Errors) {
   const auto zero = [](absl::Span<const int64_t>) { return 0.0f; };
-  EXPECT_FALSE(Literal(S("s32[2]")).Populate<float>(zero).ok());
-  EXPECT_FALSE(Literal(S("(f32[2])")).Populate<float>(zero).ok());
-  EXPECT_FALSE(Literal(S("(f32[2])")).PopulateLinearInplace([](void*, int64_t) {}).ok());
+  EXPECT_FALSE(Literal(array::S("s32[2]")).Populate<float>(zero).ok());
+  EXPECT_FALSE(Literal(array::S("(f32[2])")).Populate<float>(zero).ok());
+  EXPECT_FALSE(Literal(array::S("(f32[2])")).PopulateLinearInplace([](void*, int64_t) {}).ok());
 }
 
 TEST(LiteralPopulateTest, MakesArraysKnown) {
-  Literal literal = Literal::CreateFromShapeWithUnknownLeafArrays(S("f32[2]"));
+  Literal literal = Literal::CreateFromShapeWithUnknownLeafArrays(array::S("f32[2]"));
   ASSERT_TRUE(literal.Populate<float>([](absl::Span<const int64_t> index) { return 1.0f + index[0]; }).ok());
   EXPECT_TRUE(literal.IsKnown());
   EXPECT_THAT(literal.data<float>(), ElementsAre(1, 2));
-  literal = Literal::CreateFromShapeWithUndeterminedLeafArrays(S("f32[]"));
+  literal = Literal::CreateFromShapeWithUndeterminedLeafArrays(array::S("f32[]"));
   literal.PopulateWithValue<float>(3);
   EXPECT_EQ(literal.Get<float>({}), 3);
 }
 
 TEST(LiteralPopulateTest, CurrentSizesCount) {
-  Literal row = Literal::CreateFromShape(S("u32[<=4]"));
+  Literal row = Literal::CreateFromShape(array::S("u32[<=4]"));
   row.SetDynamicSize(0, 2);
   row.PopulateR1<uint32_t>({7, 8});
   EXPECT_EQ(row.ToStringOneline(), "u32[<=4](2) {7, 8}");
   EXPECT_DEATH(row.PopulateR1<uint32_t>({7, 8, 9}), "current sizes");
-  Literal table = Literal::CreateFromShape(S("u32[3,<=4]"));
+  Literal table = Literal::CreateFromShape(array::S("u32[3,<=4]"));
   table.SetDynamicSize(1, 2);
   table.PopulateR2<uint32_t>({{1, 2}, {3, 4}, {5, 6}});
   EXPECT_EQ(table.Get<uint32_t>({2, 1}), 6);
@@ -419,4 +420,4 @@ TEST(LiteralPopulateTest, CurrentSizesCount) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -29,14 +29,14 @@
 
 namespace kashi {
 
-using internal::AppendNumber;
-using internal::ArrayValueState;
-using internal::ElementStrides;
-using internal::kMaxNumberText;
-using internal::WriteNumber;
+using literal::AppendNumber;
+using literal::ArrayValueState;
+using literal::ElementStrides;
+using literal::kMaxNumberText;
+using literal::WriteNumber;
 namespace {
 
-using internal::LiteralPiece;
+using literal::LiteralPiece;
 
 struct TextForm {
   bool shapes;
@@ -301,7 +301,7 @@ std::string LiteralBase::GetAsString(absl::Span<const int64_t> multi_index, cons
       piece(shape_index).subshape().element_type());
 }
 
-void internal::AppendLiteralValue(const LiteralBase& literal, std::string* text) {
+void literal::AppendLiteralValue(const LiteralBase& literal, std::string* text) {
   class AppendingPrinter : public Printer {
    public:
     explicit AppendingPrinter(std::string* text) : text_(*text) {}

@@ -6,11 +6,11 @@
 
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 // Appends only the value, as in an HLO `constant(...)`: one line, no shape (XLA's PrintWithoutShapeOneline).
 void AppendLiteralValue(const LiteralBase& literal, std::string* text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_LITERAL_TEXT_H_

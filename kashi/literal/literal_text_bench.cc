@@ -10,7 +10,7 @@
 #include "kashi/literal/literal_parser.h"
 #include "kashi/literal/literal_text.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 // 2^18 numbers from 0 to `largest`.
@@ -64,4 +64,4 @@ BENCHMARK_CAPTURE(BM_Print, s32_large, "s32", 1e9);
 BENCHMARK_CAPTURE(BM_Print, s32_small, "s32", 9);
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

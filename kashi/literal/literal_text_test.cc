@@ -7,7 +7,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 Literal LiteralOf(absl::string_view shape, absl::string_view text) {
@@ -88,7 +88,9 @@ TEST(LiteralTextTest, TextLongerThanTheBufferIsComplete) {
   EXPECT_EQ(appended, "constant(" + text);
 }
 
-TEST(LiteralTextTest, DeepTuples) { EXPECT_EQ(Literal(InTuples(S("()"), 3000)).ToStringOneline().size(), 3001 * 4); }
+TEST(LiteralTextTest, DeepTuples) {
+  EXPECT_EQ(Literal(array::InTuples(array::S("()"), 3000)).ToStringOneline().size(), 3001 * 4);
+}
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

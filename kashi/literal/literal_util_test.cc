@@ -17,7 +17,7 @@
 #include "kashi/array/types.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -193,4 +193,4 @@ TEST(LiteralUtilTest, Elements) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -21,14 +21,14 @@
 
 namespace kashi {
 
-using internal::Count;
-using internal::Lexer;
-using internal::QuoteToken;
-using internal::Token;
-using internal::UnescapeString;
+using array::Lexer;
+using array::QuoteToken;
+using array::Token;
+using array::UnescapeString;
+using base::Count;
 namespace {
 
-using Kind = internal::Token::Kind;
+using Kind = array::Token::Kind;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Elements are written in the byte order of this machine.");
 

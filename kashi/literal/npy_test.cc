@@ -11,12 +11,12 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::HasSubstr;
 
-Literal L(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, S(shape)).value(); }
+Literal L(absl::string_view shape, absl::string_view text) { return ParseLiteral(text, array::S(shape)).value(); }
 
 std::string Written(const LiteralSlice& literal) {
   std::string bytes;
@@ -84,7 +84,7 @@ TEST(NpyTest, LayoutIsTheFilesOrTheExpectedOne) {
   const Literal columns = L("s32[2,3]{0,1}", "{{1,2,3},{4,5,6}}");
   EXPECT_THAT(Written(columns), HasSubstr("'fortran_order': True"));
   EXPECT_EQ(Read(Written(columns)), "s32[2,3]{0,1} { { 1, 2, 3 }, { 4, 5, 6 } }");
-  EXPECT_EQ(Read(Written(columns), S("s32[2,3]{1,0}")), "s32[2,3]{1,0} { { 1, 2, 3 }, { 4, 5, 6 } }");
+  EXPECT_EQ(Read(Written(columns), array::S("s32[2,3]{1,0}")), "s32[2,3]{1,0} { { 1, 2, 3 }, { 4, 5, 6 } }");
   // Neither row nor column major: written row-major.
   const Literal mixed = L("s32[2,1,2]{1,2,0:T(4)}", "{{{1,2}},{{3,4}}}");
   EXPECT_EQ(Read(Written(mixed)), "s32[2,1,2]{2,1,0} { { { 1, 2 } }, { { 3, 4 } } }");
@@ -92,7 +92,7 @@ TEST(NpyTest, LayoutIsTheFilesOrTheExpectedOne) {
 }
 
 TEST(NpyTest, DynamicArraysGiveTheirValidElements) {
-  Literal literal(S("s32[<=3]"));
+  Literal literal(array::S("s32[<=3]"));
   literal.PopulateR1<int32_t>({1, 2, 3});
   literal.SetDynamicSize(0, 2);
   EXPECT_EQ(Read(Written(literal)), "s32[2]{0} {1, 2}");
@@ -121,22 +121,22 @@ TEST(NpyTest, TypesThatNumPyLacks) {
     return File("{'descr':'" + dtype + "','fortran_order':False,'shape':(2,)}", elements);
   };
   for (const char* dtype : {"<V2", "|V2", "<u2", "bfloat16"}) {
-    EXPECT_EQ(Read(file(dtype, "\x80\x3f\x80\xbf"), S("bf16[2]")), "bf16[2]{0} {1, -1}") << dtype;
+    EXPECT_EQ(Read(file(dtype, "\x80\x3f\x80\xbf"), array::S("bf16[2]")), "bf16[2]{0} {1, -1}") << dtype;
   }
   EXPECT_EQ(Read(file("bfloat16", "\x80\x3f\x80\xbf")), "bf16[2]{0} {1, -1}");
   EXPECT_EQ(Read(file("float8_e4m3fn", "\x38\xb8")), "f8e4m3fn[2]{0} {1, -1}");
   EXPECT_EQ(Read(file("int4", "\xff\x01")), "s4[2]{0} {-1, 1}");
-  EXPECT_EQ(Read(file("|u1", "\x02\x01"), S("pred[2]")), "pred[2]{0} {1, 1}");
+  EXPECT_EQ(Read(file("|u1", "\x02\x01"), array::S("pred[2]")), "pred[2]{0} {1, 1}");
   EXPECT_THAT(Read(file("<V2", "\x80\x3f\x80\xbf")), HasSubstr("give the type"));
-  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), S("bf16[2]")), HasSubstr("holds f16[2], not bf16[2]"));
+  EXPECT_THAT(Read(file("<f2", "\x80\x3f\x80\xbf"), array::S("bf16[2]")), HasSubstr("holds f16[2], not bf16[2]"));
 }
 
 TEST(NpyTest, WhatIsExpectedMustBeThere) {
   const std::string bytes = Written(L("f32[2,1]", "{{1},{2}}"));
-  EXPECT_THAT(Read(bytes, S("f32[2]")), HasSubstr("holds f32[2,1], not f32[2]"));
-  EXPECT_THAT(Read(bytes, S("s32[2,1]")), HasSubstr("not s32[2,1]"));
-  EXPECT_THAT(Read(bytes, S("(f32[2,1])")), HasSubstr("static array"));
-  EXPECT_THAT(Read(bytes, S("f32[<=2,1]")), HasSubstr("static array"));
+  EXPECT_THAT(Read(bytes, array::S("f32[2]")), HasSubstr("holds f32[2,1], not f32[2]"));
+  EXPECT_THAT(Read(bytes, array::S("s32[2,1]")), HasSubstr("not s32[2,1]"));
+  EXPECT_THAT(Read(bytes, array::S("(f32[2,1])")), HasSubstr("static array"));
+  EXPECT_THAT(Read(bytes, array::S("f32[<=2,1]")), HasSubstr("static array"));
 }
 
 TEST(NpyTest, HostileFiles) {
@@ -197,8 +197,8 @@ TEST(NpyTest, ElementsAreFoundInTheFile) {
   EXPECT_EQ(found->bytes.data() + 12, bytes.data() + bytes.size());
   EXPECT_EQ(std::string(found->bytes.substr(0, 4)), std::string("\1\0\4\0", 4));
   EXPECT_FALSE(found->is_big_endian);
-  EXPECT_EQ(FindNpyElements(bytes, S("bf16[2,3]"))->shape.ToString(/*print_layout=*/true), "bf16[2,3]{0,1}");
-  EXPECT_FALSE(FindNpyElements(bytes, S("bf16[3,2]")).ok());
+  EXPECT_EQ(FindNpyElements(bytes, array::S("bf16[2,3]"))->shape.ToString(/*print_layout=*/true), "bf16[2,3]{0,1}");
+  EXPECT_FALSE(FindNpyElements(bytes, array::S("bf16[3,2]")).ok());
   EXPECT_FALSE(FindNpyElements(bytes.substr(0, bytes.size() - 1)).ok());
   EXPECT_TRUE(FindNpyElements(File("{'descr':'>f4','fortran_order':False,'shape':(1,)}", "abcd"))->is_big_endian);
   EXPECT_FALSE(FindNpyElements(File("{'descr':'>i1','fortran_order':False,'shape':(1,)}", "a"))->is_big_endian);
@@ -206,23 +206,23 @@ TEST(NpyTest, ElementsAreFoundInTheFile) {
 
 TEST(NpyTest, HeadersOfArraysThatLieAsNumPysDo) {
   std::string header;
-  ASSERT_TRUE(WriteNpyHeader(S("u16[2,3]{0,1}"), &header).ok());
+  ASSERT_TRUE(WriteNpyHeader(array::S("u16[2,3]{0,1}"), &header).ok());
   EXPECT_EQ(header.size() % 64, 0);
   EXPECT_EQ(header, Written(L("u16[2,3]{0,1}", "{{1,2,3},{4,5,6}}")).substr(0, header.size()));
-  EXPECT_FALSE(WriteNpyHeader(S("u16[2,3,4]{1,0,2}"), &header).ok());
-  EXPECT_FALSE(WriteNpyHeader(S("u16[2,<=3]"), &header).ok());
-  EXPECT_FALSE(WriteNpyHeader(S("(u16[2])"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(array::S("u16[2,3,4]{1,0,2}"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(array::S("u16[2,<=3]"), &header).ok());
+  EXPECT_FALSE(WriteNpyHeader(array::S("(u16[2])"), &header).ok());
 }
 
 TEST(NpyTest, OnlyArraysAreWritten) {
   std::string bytes;
   EXPECT_FALSE(WriteNpy(L("(s32[])", "(1)"), &bytes).ok());
-  EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(S("s32[1]")), &bytes).ok());
+  EXPECT_FALSE(WriteNpy(Literal::CreateFromShapeWithUnknownLeafArrays(array::S("s32[1]")), &bytes).ok());
 }
 
 // No size is too large if another size is 0.
 TEST(NpyTest, EmptyArraysOfLargeSizes) {
-  const Literal literal = Literal::CreateFromShape(S("f32[10,9,8,7,30,29,28,27,26,0]"));
+  const Literal literal = Literal::CreateFromShape(array::S("f32[10,9,8,7,30,29,28,27,26,0]"));
   std::string bytes;
   ASSERT_TRUE(WriteNpy(literal, &bytes).ok());
   const absl::StatusOr<Literal> read = ReadNpy(bytes);
@@ -235,7 +235,7 @@ TEST(NpyTest, EmptyArraysOfLargeSizes) {
 // Every box of small arrays, in both orders; no byte of another element is read.
 TEST(NpyTest, ReadsEveryBoxOfAnArray) {
   for (const char* shape : {"s16[3,2,4]{2,1,0}", "s16[3,2,4]{0,1,2}", "s16[5]", "s16[]", "s16[0,3]{1,0}"}) {
-    Literal whole(S(shape));
+    Literal whole(array::S(shape));
     int16_t next = 1;
     for (int16_t& element : whole.data<int16_t>()) element = next++;
     const std::string bytes = Written(whole);
@@ -274,7 +274,7 @@ TEST(NpyTest, RefusesABoxThatIsNotWithinTheArray) {
     return absl::OkStatus();
   };
   const auto read = [&](std::vector<int64_t> starts, std::vector<int64_t> sizes) {
-    return TextOf(ReadNpyPart(static_cast<int64_t>(bytes.size()), read_at, S("s16[2,2]"), starts, sizes));
+    return TextOf(ReadNpyPart(static_cast<int64_t>(bytes.size()), read_at, array::S("s16[2,2]"), starts, sizes));
   };
   EXPECT_EQ(read({1, 0}, {2, 1}), "[2,1] elements from [1,0] on are not within s16[2,2]");
   EXPECT_EQ(read({-1, 0}, {1, 1}), "[1,1] elements from [-1,0] on are not within s16[2,2]");
@@ -283,4 +283,4 @@ TEST(NpyTest, RefusesABoxThatIsNotWithinTheArray) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

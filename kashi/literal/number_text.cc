@@ -18,7 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 constexpr char kHexDigits[] = "0123456789abcdef";
@@ -245,4 +245,4 @@ std::optional<NonFinite> ParseNonFinite(absl::string_view text) {
   return value;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -27,7 +27,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/array/types.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing
@@ -152,6 +152,6 @@ T MakeNonFinite(NonFinite value) {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_NUMBER_TEXT_H_

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 template <typename T>
@@ -156,4 +156,4 @@ TEST(NumberTextTest, TypesWithoutAnInfinityOrNan) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

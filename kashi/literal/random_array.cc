@@ -15,7 +15,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using DistributionKind = RandomDistributionSpec::Kind;
@@ -222,4 +222,4 @@ absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Liter
       ShapeUtil::GetSubshape(literal->shape(), index).element_type());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -9,7 +9,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 struct RandomDistributionSpec {
   enum class Kind {
@@ -33,6 +33,6 @@ struct RandomDistributionSpec {
 absl::Status FillRandom(const RandomDistributionSpec& spec, uint64_t seed, Literal* literal, const ShapeIndex& index,
                         const WorkMeter* meter = nullptr);
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_RANDOM_ARRAY_H_

@@ -15,7 +15,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::AllOf;
@@ -150,4 +150,4 @@ TEST(RandomArrayTest, LongArraysAreSorted) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

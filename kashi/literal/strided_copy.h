@@ -12,7 +12,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/literal/strided_walk.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 // One loop of a copy: the number of iterations, and the stride of either side in elements.
 struct StridedLoop {
@@ -42,6 +42,6 @@ StridedLoops MakeStridedLoops(absl::Span<const int64_t> bounds, absl::Span<const
 [[nodiscard]] absl::Status CopyStridedUntil(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source,
                                             StridedTarget target, StopFunction check_stopped);
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_STRIDED_COPY_H_

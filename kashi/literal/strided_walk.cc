@@ -11,7 +11,7 @@
 #include "kashi/base/try_parallel.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 // Elements of a tile's side along the target's rows, and bytes of one along the source's: a cache line from each of a
@@ -120,7 +120,7 @@ absl::Status RunParallel(const StridedLoops& loops, const char* source, char* ta
   }
   const StridedLoop& slowest = loops.front();
   const int64_t steps_per_task = std::max<int64_t>(CeilOfRatio(slowest.bound * kBytesPerTask, bytes), kTileRows);
-  return TryParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) -> absl::Status {
+  return base::TryParallelFor(slowest.bound, steps_per_task, [&](int64_t begin, int64_t end, int) -> absl::Status {
     for (int64_t at = begin; at < end; at += std::min(kTasksPerLook * steps_per_task, end - at)) {
       KASHI_RETURN_IF_ERROR(check_stopped());
       StridedLoops part = loops;
@@ -187,9 +187,9 @@ absl::Status CopyStridedUntil(absl::Span<const int64_t> bounds, int element_byte
   }
   const StridedLoops loops = MakeStridedLoops(bounds, source.strides, target.strides);
   absl::Status status;
-  WithElementBytes(element_bytes,
-                   [&](auto bytes) { status = RunParallel<bytes>(loops, source.data, target.data, check_stopped); });
+  array::WithElementBytes(
+      element_bytes, [&](auto bytes) { status = RunParallel<bytes>(loops, source.data, target.data, check_stopped); });
   return status;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal

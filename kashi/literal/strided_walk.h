@@ -11,7 +11,7 @@
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 
 // Distance in storage of two neighbours along each dimension of an array with a layout. Dies on a layout of another
 // rank.
@@ -115,6 +115,6 @@ struct StridedTarget {
 // transpose of the other.
 void CopyStrided(absl::Span<const int64_t> bounds, int element_bytes, StridedSource source, StridedTarget target);
 
-}  // namespace kashi::internal
+}  // namespace kashi::literal
 
 #endif  // KASHI_LITERAL_STRIDED_WALK_H_

@@ -8,7 +8,7 @@
 #include "kashi/literal/literal_oracle_testing.h"
 #include "kashi/literal/strided_copy.h"
 
-namespace kashi::internal {
+namespace kashi::literal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,18 +17,18 @@ using testing_oracle::Position;
 using testing_oracle::Random;
 
 TEST(StridedWalkTest, Strides) {
-  EXPECT_THAT(ElementStrides(S("f32[2,3,4]{2,1,0}")), ElementsAre(12, 4, 1));
-  EXPECT_THAT(ElementStrides(S("f32[2,3,4]{0,2,1}")), ElementsAre(1, 8, 2));
-  EXPECT_THAT(ElementStrides(S("f32[2,3]{1,0:T(8,128)}")), ElementsAre(3, 1)) << "tiles are not applied";
-  EXPECT_TRUE(ElementStrides(S("f32[]")).empty());
+  EXPECT_THAT(ElementStrides(array::S("f32[2,3,4]{2,1,0}")), ElementsAre(12, 4, 1));
+  EXPECT_THAT(ElementStrides(array::S("f32[2,3,4]{0,2,1}")), ElementsAre(1, 8, 2));
+  EXPECT_THAT(ElementStrides(array::S("f32[2,3]{1,0:T(8,128)}")), ElementsAre(3, 1)) << "tiles are not applied";
+  EXPECT_TRUE(ElementStrides(array::S("f32[]")).empty());
 }
 
 TEST(StridedWalkTest, RowMajor) {
-  EXPECT_TRUE(IsStoredRowMajor(S("f32[]")));
-  EXPECT_TRUE(IsStoredRowMajor(S("f32[2,3]{1,0}")));
-  EXPECT_FALSE(IsStoredRowMajor(S("f32[2,3]{0,1}")));
-  EXPECT_TRUE(IsStoredRowMajor(S("f32[2,1]{0,1}")));
-  EXPECT_TRUE(IsStoredRowMajor(S("f32[1,2,3]{2,0,1}")));
+  EXPECT_TRUE(IsStoredRowMajor(array::S("f32[]")));
+  EXPECT_TRUE(IsStoredRowMajor(array::S("f32[2,3]{1,0}")));
+  EXPECT_FALSE(IsStoredRowMajor(array::S("f32[2,3]{0,1}")));
+  EXPECT_TRUE(IsStoredRowMajor(array::S("f32[2,1]{0,1}")));
+  EXPECT_TRUE(IsStoredRowMajor(array::S("f32[1,2,3]{2,0,1}")));
 }
 
 TEST(StridedWalkTest, LoopsOfACopy) {
@@ -66,14 +66,14 @@ TEST(StridedWalkTest, WalksVisitEveryIndexAtItsPosition) {
 
 TEST(StridedWalkTest, WalkRowMajorStops) {
   int visits = 0;
-  const Shape shape = S("u8[3,4]");
+  const Shape shape = array::S("u8[3,4]");
   EXPECT_FALSE(WalkRowMajor(shape.dimensions(), ElementStrides(shape),
                             [&](absl::Span<const int64_t> index, int64_t) { return ++visits, index[0] < 1; }));
   EXPECT_EQ(visits, 5);
 }
 
 TEST(StridedWalkTest, WalkRows) {
-  const Shape a = S("u8[2,3,4]{0,1,2}"), b = S("u8[2,3,4]{2,0,1}");
+  const Shape a = array::S("u8[2,3,4]{0,1,2}"), b = array::S("u8[2,3,4]{2,0,1}");
   std::vector<std::pair<int64_t, int64_t>> rows;
   EXPECT_TRUE(WalkRows(a.dimensions(), ElementStrides(a), ElementStrides(b), [&](int64_t at_a, int64_t at_b) {
     rows.push_back({at_a, at_b});
@@ -135,4 +135,4 @@ TEST(StridedWalkTest, OtherElementSizesDie) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::literal

@@ -11,14 +11,14 @@
 #include "kashi/mpi/group_task.h"
 #include "kashi/values/array_blocks.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // One block of an array along a dimension, apart or in the array: `outer` rows.
 struct BlockRows {
   BlockRows(const Value& array, int64_t dimension, int64_t blocks)
       : slabs(array.dimensions(), dimension), elements(slabs.size / blocks * slabs.inner) {}
-  Slabs slabs;
+  values::Slabs slabs;
   int64_t elements;  // of a row of a block
 
   DimensionVector bounds() const { return {slabs.outer, elements}; }
@@ -64,14 +64,15 @@ absl::StatusOr<GroupTask::MakeValue> GroupTask::AllGather(int64_t k) {
   DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
   dimensions[d] *= group_.size();
   const DenseShape shape = MakeDenseShape(own.element_type(), dimensions);
-  if (group_.is_in_order && Slabs(own.dimensions(), d).outer == 1) {
+  if (group_.is_in_order && values::Slabs(own.dimensions(), d).outer == 1) {
     KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(shape));
     KASHI_RETURN_IF_ERROR(Gather(k, result.data));
-    return MakeValue([value = std::move(result.value)](const CollectiveTask&) mutable { return std::move(value); });
+    return MakeValue(
+        [value = std::move(result.value)](const devices::CollectiveTask&) mutable { return std::move(value); });
   }
   KASHI_ASSIGN_OR_RETURN(const Array gathered, MakeBytes(own.byte_count() * group_.size()));
   KASHI_RETURN_IF_ERROR(Gather(k, gathered.data));
-  return MakeValue([this, k, d, shape, gathered](const CollectiveTask&) -> absl::StatusOr<Value> {
+  return MakeValue([this, k, d, shape, gathered](const devices::CollectiveTask&) -> absl::StatusOr<Value> {
     const Value& operand_here = operand(0, k);
     KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(shape, context_.memory));
     const auto owner = std::make_shared<const Value>(gathered.value);
@@ -80,7 +81,7 @@ absl::StatusOr<GroupTask::MakeValue> GroupTask::AllGather(int64_t k) {
       for (const int64_t position : positions) {
         const char* const from = gathered.data + operand_here.byte_count() * at++;
         const Value piece = Value::Borrow(operand_here.dense_shape(), from, owner);
-        CopyBlock(piece, 0, &result, position * piece.dimension(d), piece.dimension(d), d);
+        values::CopyBlock(piece, 0, &result, position * piece.dimension(d), piece.dimension(d), d);
       }
     }
     return result;
@@ -96,8 +97,8 @@ absl::StatusOr<const char*> GroupTask::InBlocks(int64_t i, int64_t k) {
   KASHI_ASSIGN_OR_RETURN(const Array packed, MakeBytes(from.byte_count()));
   const int64_t bytes = from.element_bytes();
   for (int64_t block = 0; block < group_.size(); ++block) {
-    CopyStrided(rows.bounds(), bytes, {from.bytes() + block * rows.elements * bytes, rows.strides_in_array()},
-                {packed.data + block * rows.slabs.outer * rows.elements * bytes, rows.strides_apart()});
+    literal::CopyStrided(rows.bounds(), bytes, {from.bytes() + block * rows.elements * bytes, rows.strides_in_array()},
+                         {packed.data + block * rows.slabs.outer * rows.elements * bytes, rows.strides_apart()});
   }
   return packed.data;
 }
@@ -162,21 +163,23 @@ absl::Status GroupTask::AllToAll() {
   if (group_.has_one_each && rows.slabs.outer == 1) {
     KASHI_ASSIGN_OR_RETURN(Array result, MakeArray(own.dense_shape()));
     KASHI_RETURN_IF_ERROR(ExchangeBlocks(block_bytes, blocks[0], result.data));
-    make_rows_ = [value = std::move(result.value)](const CollectiveTask&) mutable { return Given{{std::move(value)}}; };
+    make_rows_ = [value = std::move(result.value)](const devices::CollectiveTask&) mutable {
+      return devices::Given{{std::move(value)}};
+    };
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(const ReceivedBlock received, ExchangeBlocks(block_bytes, [&](int64_t i, int64_t to) {
                            return blocks[i] + to * block_bytes;
                          }));
-  make_rows_ = [this, rows, received](const CollectiveTask&) -> absl::StatusOr<Given> {
-    Given results;
+  make_rows_ = [this, rows, received](const devices::CollectiveTask&) -> absl::StatusOr<devices::Given> {
+    devices::Given results;
     const Value& operand_here = operand(0, 0);
     const int64_t bytes = operand_here.element_bytes();
     for (int64_t j = 0; j < here(); ++j) {
       KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(operand_here.dense_shape(), context_.memory));
       for (int64_t from = 0; from < group_.size() && operand_here.element_count() > 0; ++from) {
-        CopyStrided(rows.bounds(), static_cast<int>(bytes), {received(from, j), rows.strides_apart()},
-                    {result.mutable_bytes() + from * rows.elements * bytes, rows.strides_in_array()});
+        literal::CopyStrided(rows.bounds(), static_cast<int>(bytes), {received(from, j), rows.strides_apart()},
+                             {result.mutable_bytes() + from * rows.elements * bytes, rows.strides_in_array()});
       }
       results.push_back({std::move(result)});
     }
@@ -189,8 +192,8 @@ absl::Status GroupTask::TupleAllToAll() {
   const int64_t bytes = operand(0, 0).byte_count();
   KASHI_ASSIGN_OR_RETURN(const ReceivedBlock received,
                          ExchangeBlocks(bytes, [&](int64_t i, int64_t to) { return operand(i, to).bytes(); }));
-  make_rows_ = [this, bytes, received](const CollectiveTask&) -> absl::StatusOr<Given> {
-    Given results(here());
+  make_rows_ = [this, bytes, received](const devices::CollectiveTask&) -> absl::StatusOr<devices::Given> {
+    devices::Given results(here());
     for (int64_t j = 0; j < here(); ++j) {
       for (int64_t from = 0; from < group_.size(); ++from) {
         KASHI_ASSIGN_OR_RETURN(Value result, Value::MakeArray(operand(0, 0).dense_shape(), context_.memory));
@@ -206,13 +209,13 @@ absl::Status GroupTask::TupleAllToAll() {
 // ---- collective-permute, collective-broadcast -----------------------------------------------------------------------
 
 absl::Status GroupTask::Permute() {
-  const auto results = std::make_shared<Given>(here());
+  const auto results = std::make_shared<devices::Given>(here());
   std::set<int64_t> targets;
   for (const auto& [source, target] : task_.source_target_pairs) {
     // The first pair of a target counts.
     if (targets.insert(target).second) KASHI_RETURN_IF_ERROR(PermutePair(source, target, results.get()));
   }
-  make_rows_ = [this, results](const CollectiveTask&) -> absl::StatusOr<Given> {
+  make_rows_ = [this, results](const devices::CollectiveTask&) -> absl::StatusOr<devices::Given> {
     for (int64_t j = 0; j < here(); ++j) {
       std::vector<Value>& row = (*results)[j];
       for (int64_t k = 0; row.size() < static_cast<size_t>(operand_count()); ++k) {
@@ -226,7 +229,7 @@ absl::Status GroupTask::Permute() {
   return absl::OkStatus();
 }
 
-absl::Status GroupTask::PermutePair(int64_t source, int64_t target, Given* results) {
+absl::Status GroupTask::PermutePair(int64_t source, int64_t target, devices::Given* results) {
   const int from = group_.rank_of[source], to = group_.rank_of[target];
   const auto index_here = [&](int64_t position) {
     const absl::Span<const int64_t> own = group_.own_positions();
@@ -274,9 +277,9 @@ absl::Status GroupTask::Broadcast() {
       }));
     }
     make_row_.emplace_back(
-        [value = std::move(result.value)](const CollectiveTask&) mutable { return std::move(value); });
+        [value = std::move(result.value)](const devices::CollectiveTask&) mutable { return std::move(value); });
   }
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

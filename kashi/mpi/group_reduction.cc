@@ -9,7 +9,7 @@
 #include "kashi/base/status.h"
 #include "kashi/mpi/group_task.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // Up to this number of bytes of all members, one exchange of all data is faster than two exchanges of pieces.
@@ -20,11 +20,12 @@ constexpr int64_t kPortionBytes = int64_t{1} << 28;
 }  // namespace
 
 absl::StatusOr<GroupTask::MakeValue> GroupTask::AllReduce(int64_t k) {
-  const CollectiveReduction& reduction = task_.reductions[k];
+  const devices::CollectiveReduction& reduction = task_.reductions[k];
   const Value& own = operand(0, k);
   if (own.element_count() == 0) {
-    return MakeValue(
-        [this, k](const CollectiveTask&) { return Value::MakeArray(operand(0, k).dense_shape(), context_.memory); });
+    return MakeValue([this, k](const devices::CollectiveTask&) {
+      return Value::MakeArray(operand(0, k).dense_shape(), context_.memory);
+    });
   }
   const ReductionOrder order = ReductionOrderOf(reduction);
   const bool is_ordered =
@@ -65,14 +66,15 @@ absl::StatusOr<GroupTask::MakeValue> GroupTask::ReduceByMpi(int64_t k) {
       return MPI_Iallreduce(send, result.data + offset, count, mpi.type, mpi.operation, group_.communicator, request);
     }));
   }
-  return MakeValue([value = std::move(result.value)](const CollectiveTask&) mutable { return std::move(value); });
+  return MakeValue(
+      [value = std::move(result.value)](const devices::CollectiveTask&) mutable { return std::move(value); });
 }
 
 // Each rank gets all operands and reduces them.
 absl::StatusOr<GroupTask::MakeValue> GroupTask::ReduceGathered(int64_t k) {
   KASHI_ASSIGN_OR_RETURN(const Array gathered, MakeBytes(operand(0, k).byte_count() * group_.size()));
   KASHI_RETURN_IF_ERROR(Gather(k, gathered.data));
-  return MakeValue([this, k, gathered](const CollectiveTask& task) -> absl::StatusOr<Value> {
+  return MakeValue([this, k, gathered](const devices::CollectiveTask& task) -> absl::StatusOr<Value> {
     const Value& own = operand(0, k);
     std::vector<const char*> parts(group_.size());
     int64_t at = 0;
@@ -99,7 +101,7 @@ absl::StatusOr<GroupTask::MakeValue> GroupTask::ReduceInPieces(int64_t k) {
     Then([this, portion] { return SendPieces(portion.get()); });
     Then([this, portion] { return GatherReduced(*portion); });
   }
-  return MakeValue([result](const CollectiveTask&) { return std::move(result->value); });
+  return MakeValue([result](const devices::CollectiveTask&) { return std::move(result->value); });
 }
 
 absl::Status GroupTask::GatherReduced(const Portion& portion) {
@@ -186,14 +188,15 @@ absl::Status GroupTask::ReduceScatter() {
                              }));
     }
   }
-  make_rows_ = [this, received = std::move(received)](const CollectiveTask& task) {
+  make_rows_ = [this, received = std::move(received)](const devices::CollectiveTask& task) {
     return ReduceBlocks(task, received);
   };
   return absl::OkStatus();
 }
 
-absl::StatusOr<Given> GroupTask::ReduceBlocks(const CollectiveTask& task, absl::Span<const ReceivedBlock> received) {
-  Given rows(here());
+absl::StatusOr<devices::Given> GroupTask::ReduceBlocks(const devices::CollectiveTask& task,
+                                                       absl::Span<const ReceivedBlock> received) {
+  devices::Given rows(here());
   for (int64_t k = 0; k < operand_count(); ++k) {
     const Value& own = operand(0, k);
     DimensionVector dimensions(own.dimensions().begin(), own.dimensions().end());
@@ -210,4 +213,4 @@ absl::StatusOr<Given> GroupTask::ReduceBlocks(const CollectiveTask& task, absl::
   return rows;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

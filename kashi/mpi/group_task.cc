@@ -3,40 +3,40 @@
 #include "kashi/base/status.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 absl::Status GroupTask::BeginCalls() {
   switch (task_.kind) {
-    case CollectiveTask::Kind::kReduceScatter:
+    case devices::CollectiveTask::Kind::kReduceScatter:
       return ReduceScatter();
-    case CollectiveTask::Kind::kAllToAll:
+    case devices::CollectiveTask::Kind::kAllToAll:
       return AllToAll();
-    case CollectiveTask::Kind::kTupleAllToAll:
+    case devices::CollectiveTask::Kind::kTupleAllToAll:
       return TupleAllToAll();
-    case CollectiveTask::Kind::kPermute:
+    case devices::CollectiveTask::Kind::kPermute:
       return Permute();
-    case CollectiveTask::Kind::kBroadcast:
+    case devices::CollectiveTask::Kind::kBroadcast:
       return Broadcast();
-    case CollectiveTask::Kind::kAllReduce:
-    case CollectiveTask::Kind::kAllGather:
+    case devices::CollectiveTask::Kind::kAllReduce:
+    case devices::CollectiveTask::Kind::kAllGather:
       break;
   }
   for (int64_t k = 0; k < operand_count(); ++k) {
     KASHI_ASSIGN_OR_RETURN(MakeValue make,
-                           task_.kind == CollectiveTask::Kind::kAllReduce ? AllReduce(k) : AllGather(k));
+                           task_.kind == devices::CollectiveTask::Kind::kAllReduce ? AllReduce(k) : AllGather(k));
     make_row_.push_back(std::move(make));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Given> GroupTask::Results(const CollectiveTask* task) {
+absl::StatusOr<devices::Given> GroupTask::Results(const devices::CollectiveTask* task) {
   if (make_rows_ != nullptr) return make_rows_(*task);
   std::vector<Value> row;
   for (const MakeValue& make : make_row_) {
     KASHI_ASSIGN_OR_RETURN(Value result, make(*task));
     row.push_back(std::move(result));
   }
-  return Given{std::move(row)};
+  return devices::Given{std::move(row)};
 }
 
 absl::StatusOr<GroupTask::Blocks> GroupTask::BlocksOf(int64_t block_bytes, int64_t blocks) {
@@ -45,4 +45,4 @@ absl::StatusOr<GroupTask::Blocks> GroupTask::BlocksOf(int64_t block_bytes, int64
   return Blocks{type, 1};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

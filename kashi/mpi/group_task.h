@@ -34,17 +34,18 @@
 #include "kashi/mpi/rank_task.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 class GroupTask final : public RankTask {
  public:
   // `task`: that of the device that starts this one. It must outlive the last step.
-  GroupTask(const GroupTaskContext& context, const RankGroup& group, const CollectiveTask& task, Given given)
+  GroupTask(const GroupTaskContext& context, const RankGroup& group, const devices::CollectiveTask& task,
+            devices::Given given)
       : RankTask(context, group, std::move(given)), task_(task) {}
 
  private:
   // Makes a result when all calls are complete. `task`: as in MakeResults.
-  using MakeValue = std::function<absl::StatusOr<Value>(const CollectiveTask& task)>;
+  using MakeValue = std::function<absl::StatusOr<Value>(const devices::CollectiveTask& task)>;
   using BlockOf = std::function<const char*(int64_t i, int64_t to)>;
   using ReceivedBlock = std::function<const char*(int64_t from, int64_t j)>;
   // Equal blocks of memory as MPI counts them: a block is `count` times `type`.
@@ -61,7 +62,7 @@ class GroupTask final : public RankTask {
   };
 
   absl::Status BeginCalls() override;
-  absl::StatusOr<Given> Results(const CollectiveTask* task) override;
+  absl::StatusOr<devices::Given> Results(const devices::CollectiveTask* task) override;
 
   const Value& operand(int64_t i, int64_t k) const { return given_[i][k]; }
   int64_t operand_count() const { return static_cast<int64_t>(given_[0].size()); }
@@ -76,7 +77,8 @@ class GroupTask final : public RankTask {
   absl::Status SendPieces(Portion* portion);
   absl::Status GatherReduced(const Portion& portion);
   absl::Status ReduceScatter();
-  absl::StatusOr<Given> ReduceBlocks(const CollectiveTask& task, absl::Span<const ReceivedBlock> received);
+  absl::StatusOr<devices::Given> ReduceBlocks(const devices::CollectiveTask& task,
+                                              absl::Span<const ReceivedBlock> received);
 
   // group_movement.cc
   absl::Status Gather(int64_t k, char* to);
@@ -84,7 +86,7 @@ class GroupTask final : public RankTask {
   absl::Status AllToAll();
   absl::Status TupleAllToAll();
   absl::Status Permute();
-  absl::Status PermutePair(int64_t source, int64_t target, Given* results);
+  absl::Status PermutePair(int64_t source, int64_t target, devices::Given* results);
   absl::Status Broadcast();
 
   // Operand k of the i-th member here, with block 0 along the task's dimension first, then block 1, and so on.
@@ -95,11 +97,11 @@ class GroupTask final : public RankTask {
   // ExchangeBlocks with one member on each rank: the blocks are contiguous, and are received in that order.
   absl::Status ExchangeBlocks(int64_t block_bytes, const char* blocks, char* received);
 
-  const CollectiveTask& task_;
+  const devices::CollectiveTask& task_;
   std::vector<MakeValue> make_row_;  // one row for all, or …
-  std::function<absl::StatusOr<Given>(const CollectiveTask& task)> make_rows_;
+  std::function<absl::StatusOr<devices::Given>(const devices::CollectiveTask& task)> make_rows_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_GROUP_TASK_H_

@@ -27,7 +27,7 @@
 #include "kashi/mpi/rank_transfers.h"
 #include "kashi/mpi/rank_watch.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // A rank that refuses sends a text that begins with this, in the place of a program.
@@ -36,7 +36,7 @@ constexpr char kRefuses[] = "refuses\n";
 // State that the devices of a rank share during a run.
 struct RankRun {
   const GroupTaskContext& context;
-  MeetingPlace* place;
+  devices::MeetingPlace* place;
   const RankGroups* groups;
   int64_t devices;
   bool checks_ways;  // devices may take different ways through the program
@@ -44,31 +44,31 @@ struct RankRun {
 };
 
 // A device of a rank.
-class RankDevice : public Device {
+class RankDevice : public devices::Device {
  public:
   RankDevice(int64_t id, DeviceCounts counts, const RankRun& run, WaitState* state)
-      : Device(id, counts.replicas, counts.partitions), run_(run), state_(*state), transfers_(run.context) {}
+      : devices::Device(id, counts.replicas, counts.partitions), run_(run), state_(*state), transfers_(run.context) {}
 
   // Members that are all here meet as threads do.
   bool TakesTasks(const HloInstruction& instruction, absl::Span<const int64_t> members) override {
     const absl::StatusOr<const RankGroup*> group = GroupOf(instruction, members);
     return group.ok() && (*group)->communicator != MPI_COMM_NULL;
   }
-  absl::StatusOr<std::unique_ptr<PendingCollective>> Begin(CollectiveCall call) override {
+  absl::StatusOr<std::unique_ptr<devices::PendingCollective>> Begin(devices::CollectiveCall call) override {
     KASHI_ASSIGN_OR_RETURN(const RankGroup* group, GroupOf(call.instruction, call.members));
-    if (group->communicator == MPI_COMM_NULL) return BeginMeeting(run_.place, id(), std::move(call));
+    if (group->communicator == MPI_COMM_NULL) return devices::BeginMeeting(run_.place, id(), std::move(call));
     return BeginRankCall({run_.context, run_.place, run_.progress, &state_, id(), run_.checks_ways}, *group,
                          std::move(call));
   }
 
   Transfers transfers() const override { return Transfers::kChannels; }
-  absl::Status Send(const HloInstruction& send, const TransferRoute& route, Value value) override {
+  absl::Status Send(const HloInstruction& send, const hlo::TransferRoute& route, Value value) override {
     const RankRoute* const to = run_.groups->FindRoute(route);
     if (to != nullptr) return transfers_.Send(send, *to, value);
     run_.place->Send(route, std::move(value));
     return absl::OkStatus();
   }
-  absl::StatusOr<uint32_t> BeginReceive(const HloInstruction&, const TransferRoute& route) override {
+  absl::StatusOr<uint32_t> BeginReceive(const HloInstruction&, const hlo::TransferRoute& route) override {
     const RankRoute* const from = run_.groups->FindRoute(route);
     if (from != nullptr) return receptions_.Begin({from, transfers_.BeginReceive(*from), nullptr});
     return receptions_.Begin({nullptr, 0, run_.place->BeginReceive(id(), route)});
@@ -92,7 +92,7 @@ class RankDevice : public Device {
   struct Reception {
     const RankRoute* from;
     int64_t place;
-    std::shared_ptr<MeetingPlace::Meeting> here;
+    std::shared_ptr<devices::MeetingPlace::Meeting> here;
   };
 
   absl::StatusOr<const RankGroup*> GroupOf(const HloInstruction& instruction, absl::Span<const int64_t> members) {
@@ -106,7 +106,7 @@ class RankDevice : public Device {
   WaitState& state_;
   absl::flat_hash_map<const HloInstruction*, const RankGroup*> groups_;
   RankTransfers transfers_;
-  Receptions<Reception> receptions_;
+  devices::Receptions<Reception> receptions_;
 };
 
 // Whether devices may reach different collective operations: there are some in a conditional, or in a loop whose number
@@ -183,13 +183,13 @@ absl::Status MpiFabric::FirstRefusal(const std::vector<std::string>& texts) cons
   return absl::OkStatus();
 }
 
-absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
-                                  DeviceFunction f) {
+absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, const values::RunLimits& limits,
+                                  devices::DeviceFunction f) {
   KASHI_RETURN_IF_ERROR(broken_);
   KASHI_RETURN_IF_ERROR(CheckSameProgram(module, counts));
   KASHI_RETURN_IF_ERROR(groups_.Prepare(module, counts));
-  const DeviceRange here = DevicesHere(counts.total());
-  MeetingPlace place(here, limits.work.get());
+  const devices::DeviceRange here = DevicesHere(counts.total());
+  devices::MeetingPlace place(here, limits.work.get());
   const GroupTaskContext tasks = {world_.get(), &types_, limits.memory, &place.has_failed(), options_.deterministic};
   RankProgress progress;
   const RankRun run = {tasks, &place, &groups_, counts.total(), DevicesMayPart(module), &progress};
@@ -200,7 +200,7 @@ absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, 
     return now;
   };
   RankWatch watch(world_.get(), &mail_, &place, {++runs_, here, device_now, [this] { return groups_.Calls(); }});
-  std::vector<std::thread> threads = StartDevices(here, &place, [&](int64_t id) {
+  std::vector<std::thread> threads = devices::StartDevices(here, &place, [&](int64_t id) {
     RankDevice device(id, counts, run, &states[id - here.first]);
     KASHI_RETURN_IF_ERROR(f(device));
     return device.FinishSends();
@@ -221,4 +221,4 @@ absl::Status MpiFabric::OnDevices(const HloModule& module, DeviceCounts counts, 
   return watch.status();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

@@ -26,9 +26,9 @@
 #include "kashi/mpi/rank_group.h"
 #include "kashi/mpi/rank_mail.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
-class MpiFabric final : public DeviceFabric {
+class MpiFabric final : public devices::DeviceFabric {
  public:
   // Every rank of the communicator calls this, with the same options.
   static absl::StatusOr<std::unique_ptr<MpiFabric>> Make(MPI_Comm communicator, const MpiOptions& options);
@@ -39,13 +39,15 @@ class MpiFabric final : public DeviceFabric {
   MpiWorld& world() { return *world_; }
   MpiTypes& types() { return types_; }
   void set_options(const MpiOptions& options) { options_ = options; }
-  DeviceRange DevicesHere(int64_t devices) const { return DevicesOfRank(devices, world_->size(), world_->rank()); }
+  devices::DeviceRange DevicesHere(int64_t devices) const {
+    return DevicesOfRank(devices, world_->size(), world_->rank());
+  }
 
   bool Runs(int64_t device, DeviceCounts counts) const override { return DevicesHere(counts.total()).Has(device); }
   // FAILED_PRECONDITION if the ranks have different modules, versions, options or numbers of devices, and after a run
   // that has failed.
-  absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const RunLimits& limits,
-                         DeviceFunction f) override;
+  absl::Status OnDevices(const HloModule& module, DeviceCounts counts, const values::RunLimits& limits,
+                         devices::DeviceFunction f) override;
   absl::Status Refuse(const absl::Status& error) override;
 
  private:
@@ -63,6 +65,6 @@ class MpiFabric final : public DeviceFabric {
   absl::Status broken_;  // a run has failed: calls of MPI may be left that no rank completes
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_MPI_FABRIC_H_

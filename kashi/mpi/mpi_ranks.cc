@@ -17,17 +17,17 @@
 
 namespace kashi {
 
-using internal::DeviceRange;
-using internal::MpiFabric;
-using internal::MpiStatus;
-using internal::MpiWorld;
-using internal::RankOfDevice;
+using devices::DeviceRange;
+using mpi::MpiFabric;
+using mpi::MpiStatus;
+using mpi::MpiWorld;
+using mpi::RankOfDevice;
 namespace {
 
 // Sends or receives all arrays of a literal, and the sizes of its dynamic dimensions.
 class LiteralMail {
  public:
-  LiteralMail(MpiWorld* world, internal::MpiTypes* types) : world_(*world), types_(*types) {}
+  LiteralMail(MpiWorld* world, mpi::MpiTypes* types) : world_(*world), types_(*types) {}
 
   absl::Status Send(const Literal& literal, int tag) {
     sizes_.push_back(DynamicSizesOf(literal));
@@ -96,7 +96,7 @@ class LiteralMail {
   }
 
   MpiWorld& world_;
-  internal::MpiTypes& types_;
+  mpi::MpiTypes& types_;
   std::vector<MPI_Request> requests_;
   std::vector<std::vector<int32_t>> sizes_;  // that are being sent
 };
@@ -124,7 +124,7 @@ int MpiRanks::rank() const { return fabric_->world().rank(); }
 int MpiRanks::size() const { return fabric_->world().size(); }
 int MpiRanks::ranks_of_machine() const { return fabric_->world().ranks_of_machine(); }
 void MpiRanks::set_options(const MpiOptions& options) { fabric_->set_options(options); }
-internal::DeviceFabric* MpiRanks::fabric() { return fabric_.get(); }
+devices::DeviceFabric* MpiRanks::fabric() { return fabric_.get(); }
 bool MpiRanks::has_abandoned() const { return fabric_->world().has_abandoned(); }
 
 std::pair<int64_t, int64_t> MpiRanks::DevicesHere(int64_t devices) const {
@@ -136,18 +136,18 @@ absl::StatusOr<std::vector<Literal>> MpiRanks::RunOnDevices(const HloModule& mod
                                                             std::vector<std::vector<Literal>> arguments_of_devices,
                                                             const EvaluationOptions& options,
                                                             std::optional<DeviceCounts> counts) {
-  internal::RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.fabric = fabric_.get();
-  return internal::RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, hooks, counts);
+  return evaluator::RunOnDevicesWithHooks(module, std::move(arguments_of_devices), options, hooks, counts);
 }
 
 absl::StatusOr<std::vector<Literal>> MpiRanks::RunOnDevices(const Program& program,
                                                             std::vector<std::vector<Literal>> arguments_of_devices,
                                                             const EvaluationOptions& options,
                                                             std::optional<DeviceCounts> counts) {
-  internal::RunHooks hooks;
+  evaluator::RunHooks hooks;
   hooks.fabric = fabric_.get();
-  return internal::ProgramDoor::ExecuteOnDevices(program, std::move(arguments_of_devices), options, hooks, counts);
+  return engine::ProgramDoor::ExecuteOnDevices(program, std::move(arguments_of_devices), options, hooks, counts);
 }
 
 absl::Status MpiRanks::Refuse(const absl::Status& error) { return fabric_->Refuse(error); }

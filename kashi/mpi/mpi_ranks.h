@@ -28,12 +28,15 @@
 #include "kashi/literal/literal.h"
 #include "kashi/mpi/mpi_options.h"
 
+namespace kashi::devices {
+class DeviceFabric;
+}  // namespace kashi::devices
+
 namespace kashi {
 
-namespace internal {
-class DeviceFabric;
+namespace mpi {
 class MpiFabric;
-}  // namespace internal
+}  // namespace mpi
 
 class MpiRanks {
  public:
@@ -55,7 +58,7 @@ class MpiRanks {
   // The devices of this rank of a program for `devices` devices: [first, end).
   std::pair<int64_t, int64_t> DevicesHere(int64_t devices) const;
   // For RunHooks::fabric.
-  internal::DeviceFabric* fabric();
+  devices::DeviceFabric* fabric();
 
   // RunOnDevices (device_group.h) and Program::ExecuteOnDevices on all ranks. Reads the arguments of this rank's
   // devices; only their results are set. The first error of any rank is the result on all of them; after that, these
@@ -80,9 +83,9 @@ class MpiRanks {
   bool has_abandoned() const;
 
  private:
-  explicit MpiRanks(std::unique_ptr<internal::MpiFabric> fabric);
+  explicit MpiRanks(std::unique_ptr<mpi::MpiFabric> fabric);
 
-  std::unique_ptr<internal::MpiFabric> fabric_;
+  std::unique_ptr<mpi::MpiFabric> fabric_;
 };
 
 }  // namespace kashi

@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // The kernel of a datatype of ours is an attribute of the datatype: MPI tells the function nothing else.
@@ -27,7 +27,7 @@ void RunKernel(void* in, void* in_and_out, int* count, MPI_Datatype* type) {
   MPI_Type_get_attr(*type, KernelKey(), static_cast<void*>(&attribute), &is_set);
   if (is_set == 0) MPI_Abort(MPI_COMM_WORLD, 1);  // MPI has made another type of ours: no result would be right
   const void* inputs[] = {in, in_and_out};
-  (*static_cast<const ElementKernel*>(attribute))(inputs, in_and_out, *count);
+  (*static_cast<const kernels::ElementKernel*>(attribute))(inputs, in_and_out, *count);
 }
 
 MPI_Op KernelOperation() {
@@ -69,7 +69,7 @@ MPI_Datatype SumType(PrimitiveType type) {
 
 }  // namespace
 
-ReductionOrder ReductionOrderOf(const CollectiveReduction& reduction) {
+ReductionOrder ReductionOrderOf(const devices::CollectiveReduction& reduction) {
   if (!reduction.opcode.has_value()) return ReductionOrder::kOrdered;
   static constexpr HloOpcode kSums[] = {HloOpcode::kAdd, HloOpcode::kMultiply};
   // For floating-point numbers, the order decides between NaNs, and between 0 and -0.
@@ -112,7 +112,7 @@ absl::StatusOr<MPI_Datatype> MpiTypes::Bytes(int64_t bytes) {
   return type;
 }
 
-absl::StatusOr<MpiTypes::TypeAndOperation> MpiTypes::Reduction(const CollectiveReduction& reduction) {
+absl::StatusOr<MpiTypes::TypeAndOperation> MpiTypes::Reduction(const devices::CollectiveReduction& reduction) {
   if (reduction.opcode == HloOpcode::kAdd) {
     const MPI_Datatype type = SumType(reduction.type);
     if (type != MPI_DATATYPE_NULL) return TypeAndOperation{type, MPI_SUM};
@@ -120,7 +120,7 @@ absl::StatusOr<MpiTypes::TypeAndOperation> MpiTypes::Reduction(const CollectiveR
   return OwnReduction(reduction);
 }
 
-absl::StatusOr<MpiTypes::TypeAndOperation> MpiTypes::OwnReduction(const CollectiveReduction& reduction) {
+absl::StatusOr<MpiTypes::TypeAndOperation> MpiTypes::OwnReduction(const devices::CollectiveReduction& reduction) {
   std::unique_ptr<Own>& own = own_[{*reduction.opcode, reduction.type}];
   if (own == nullptr) {
     auto made = std::make_unique<Own>();
@@ -134,4 +134,4 @@ absl::StatusOr<MpiTypes::TypeAndOperation> MpiTypes::OwnReduction(const Collecti
   return TypeAndOperation{own->type, KernelOperation()};
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

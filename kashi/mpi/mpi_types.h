@@ -17,12 +17,12 @@
 #include "kashi/devices/collective_task.h"
 #include "kashi/kernels/element_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 // Whether MPI may combine parts in any order: 1 + 2 + 3 = 3 + 2 + 1. `kRounded`: the order changes the last digits, as
 // in sums of floating-point numbers. `kOrdered`: only the order of the members is right.
 enum class ReductionOrder { kAny, kRounded, kOrdered };
-ReductionOrder ReductionOrderOf(const CollectiveReduction& reduction);
+ReductionOrder ReductionOrderOf(const devices::CollectiveReduction& reduction);
 
 class MpiTypes {
  public:
@@ -39,19 +39,19 @@ class MpiTypes {
     MPI_Op operation;
   };
   // Pre: the order is not kOrdered.
-  absl::StatusOr<TypeAndOperation> Reduction(const CollectiveReduction& reduction);
+  absl::StatusOr<TypeAndOperation> Reduction(const devices::CollectiveReduction& reduction);
 
  private:
-  absl::StatusOr<TypeAndOperation> OwnReduction(const CollectiveReduction& reduction);
+  absl::StatusOr<TypeAndOperation> OwnReduction(const devices::CollectiveReduction& reduction);
 
   std::map<int64_t, MPI_Datatype> bytes_;
   struct Own {
-    ElementKernel kernel;
+    kernels::ElementKernel kernel;
     MPI_Datatype type = MPI_DATATYPE_NULL;
   };
   std::map<std::pair<HloOpcode, PrimitiveType>, std::unique_ptr<Own>> own_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_MPI_TYPES_H_

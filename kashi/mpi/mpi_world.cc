@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // A wait first repeats kBusyTests tests without a pause, then lets other threads run between tests until kEagerTests,
@@ -154,4 +154,4 @@ absl::StatusOr<std::vector<std::string>> MpiWorld::GatherTexts(const std::string
   return texts;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

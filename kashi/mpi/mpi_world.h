@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 // OK, or MPI's message about the error of a call: "MPI_Iallreduce: MPI_ERR_TRUNCATE: message truncated".
 absl::Status MpiStatus(int code, const char* call);
@@ -83,6 +83,6 @@ class MpiWorld {
   std::atomic<bool> has_abandoned_{false};
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_MPI_WORLD_H_

@@ -8,7 +8,7 @@
 #include "kashi/mpi/group_task.h"
 #include "kashi/mpi/rank_exchange.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 WaitState::Scope::Scope(WaitState* state, const HloInstruction& done, const HloInstruction& begun_at,
                         const RankParty& party, int64_t call)
@@ -26,10 +26,10 @@ void WaitState::AddTo(RankWatch::Device* device) const {
   const HloInstruction *const done = done_.load(), *const begun_at = begun_at_.load();
   const RankParty* const party = party_.load();
   const int64_t call = call_.load();
-  MeetingPlace::State& state = device->state;
+  devices::MeetingPlace::State& state = device->state;
   state.meetings += changes;
   if (changes % 2 == 0 || changes_.load() != changes) return;
-  state.kind = MeetingPlace::State::Kind::kWaits;
+  state.kind = devices::MeetingPlace::State::Kind::kWaits;
   state.instruction = done;
   state.begun_at = begun_at;
   state.members = party->members;
@@ -39,9 +39,9 @@ void WaitState::AddTo(RankWatch::Device* device) const {
 
 namespace {
 
-class RankCall final : public PendingCollective {
+class RankCall final : public devices::PendingCollective {
  public:
-  RankCall(const RankCallContext& context, const RankGroup& group, const CollectiveCall& call)
+  RankCall(const RankCallContext& context, const RankGroup& group, const devices::CollectiveCall& call)
       : context_(context),
         group_(group),
         instruction_(call.instruction),
@@ -57,13 +57,13 @@ class RankCall final : public PendingCollective {
 
   absl::Status Begin(std::vector<Value> operands) {
     if (group_.here.size() == 1) {
-      BeginOperation(Given{std::move(operands)});
+      BeginOperation(devices::Given{std::move(operands)});
       return absl::OkStatus();
     }
     if (context_.checks_ways) {
       KASHI_RETURN_IF_ERROR(group_.queue->CheckOrder(context_.device, group_.here.size(), instruction_));
     }
-    KASHI_ASSIGN_OR_RETURN(const MeetingPlace::Arrival arrival,
+    KASHI_ASSIGN_OR_RETURN(const devices::MeetingPlace::Arrival arrival,
                            context_.place->Come(context_.device, {instruction_, group_.members, group_.here, begun_at_},
                                                 std::move(operands)));
     meeting_ = arrival.meeting;
@@ -84,19 +84,19 @@ class RankCall final : public PendingCollective {
     if (is_asynchronous_) context_.progress->Remove(*operation_);
     KASHI_RETURN_IF_ERROR(End(done));
     has_finished_ = true;
-    Given& rows = operation_->rows();
+    devices::Given& rows = operation_->rows();
     if (combine_ != nullptr || (task_ != nullptr && rows.size() == 1)) {
       if (group_.here.size() == 1) return Received{nullptr, std::move(rows[0])};
       return Received{nullptr, rows[0]};
     }
-    if (task_ == nullptr) return Received{std::shared_ptr<const Given>(operation_, &rows), {}};
+    if (task_ == nullptr) return Received{std::shared_ptr<const devices::Given>(operation_, &rows), {}};
     return Received{nullptr, std::move(rows[absl::c_find(group_.here, context_.device) - group_.here.begin()])};
   }
 
   int64_t arrival_ns() const override { return operation_ == nullptr ? 0 : operation_->complete_ns(); }
 
  private:
-  void BeginOperation(Given given) {
+  void BeginOperation(devices::Given given) {
     std::unique_ptr<RankTask> task;
     if (task_ != nullptr) {
       task = std::make_unique<GroupTask>(context_.tasks, group_, *task_, std::move(given));
@@ -116,11 +116,11 @@ class RankCall final : public PendingCollective {
       const WaitState::Scope waits(context_.state, done, begun_at_, group_, operation_->number());
       KASHI_RETURN_IF_ERROR(operation_->Wait());
     }
-    return operation_->MakeRowsOnce([this](RankTask& task) -> absl::StatusOr<Given> {
-      KASHI_ASSIGN_OR_RETURN(Given rows, task.MakeResults(task_));
+    return operation_->MakeRowsOnce([this](RankTask& task) -> absl::StatusOr<devices::Given> {
+      KASHI_ASSIGN_OR_RETURN(devices::Given rows, task.MakeResults(task_));
       if (combine_ == nullptr) return rows;
       KASHI_ASSIGN_OR_RETURN(std::vector<Value> combined, combine_(rows));
-      return Given{std::move(combined)};
+      return devices::Given{std::move(combined)};
     });
   }
 
@@ -129,9 +129,9 @@ class RankCall final : public PendingCollective {
   const HloInstruction& instruction_;
   const HloInstruction& begun_at_;
   const bool is_asynchronous_;
-  const CollectiveTask* const task_;
-  const decltype(CollectiveCall::combine) combine_;
-  std::shared_ptr<MeetingPlace::Meeting> meeting_;  // null: no other member is here
+  const devices::CollectiveTask* const task_;
+  const decltype(devices::CollectiveCall::combine) combine_;
+  std::shared_ptr<devices::MeetingPlace::Meeting> meeting_;  // null: no other member is here
   std::shared_ptr<RankOperation> operation_;
   bool is_owner_ = false;  // this device has begun it
   bool has_finished_ = false;
@@ -139,11 +139,12 @@ class RankCall final : public PendingCollective {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<PendingCollective>> BeginRankCall(const RankCallContext& context, const RankGroup& group,
-                                                                 CollectiveCall call) {
+absl::StatusOr<std::unique_ptr<devices::PendingCollective>> BeginRankCall(const RankCallContext& context,
+                                                                          const RankGroup& group,
+                                                                          devices::CollectiveCall call) {
   auto begun = std::make_unique<RankCall>(context, group, call);
   KASHI_RETURN_IF_ERROR(begun->Begin(std::move(call.operands)));
-  return std::unique_ptr<PendingCollective>(std::move(begun));
+  return std::unique_ptr<devices::PendingCollective>(std::move(begun));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

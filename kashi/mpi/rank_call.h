@@ -16,7 +16,7 @@
 #include "kashi/mpi/rank_task.h"
 #include "kashi/mpi/rank_watch.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 // The place at which a device waits for other ranks. Written by its thread, read by the thread that watches the run.
 class WaitState {
@@ -48,7 +48,7 @@ class WaitState {
 // The state of the rank that a device needs for the call.
 struct RankCallContext {
   const GroupTaskContext& tasks;
-  MeetingPlace* place;
+  devices::MeetingPlace* place;
   RankProgress* progress;
   WaitState* state;
   int64_t device;
@@ -56,9 +56,10 @@ struct RankCallContext {
 };
 
 // Pre: the group has a communicator. The objects to which the context refers must outlive the result.
-absl::StatusOr<std::unique_ptr<PendingCollective>> BeginRankCall(const RankCallContext& context, const RankGroup& group,
-                                                                 CollectiveCall call);
+absl::StatusOr<std::unique_ptr<devices::PendingCollective>> BeginRankCall(const RankCallContext& context,
+                                                                          const RankGroup& group,
+                                                                          devices::CollectiveCall call);
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_CALL_H_

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // The arrays of a rank as lines of 64 bytes: for each member the number of its arrays, and for each array its type,
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kLine = 64;
 int64_t InLines(int64_t bytes) { return (bytes + kLine - 1) / kLine; }
 int64_t HeadLines(int64_t rank) { return InLines((rank + 2) * static_cast<int64_t>(sizeof(int64_t))); }
-int64_t LinesOf(const Given& given) {
+int64_t LinesOf(const devices::Given& given) {
   int64_t lines = 0;
   for (const std::vector<Value>& values : given) {
     ++lines;
@@ -37,7 +37,7 @@ int64_t ReadInteger(const char* from) {
   return value;
 }
 
-void Write(const Given& given, char* to) {
+void Write(const devices::Given& given, char* to) {
   for (const std::vector<Value>& values : given) {
     WriteInteger(static_cast<int64_t>(values.size()), to);
     to += kLine;
@@ -114,8 +114,8 @@ absl::Status RankExchange::GatherLines(const std::vector<int64_t>& counts) {
   });
 }
 
-absl::StatusOr<Given> RankExchange::Results(const CollectiveTask*) {
-  Given result(group_.size());
+absl::StatusOr<devices::Given> RankExchange::Results(const devices::CollectiveTask*) {
+  devices::Given result(group_.size());
   for (int64_t r = 0; r < group_.rank_count(); ++r) {
     const char* at = lines_->bytes.bytes() + lines_->begins[r] * lines_->unit * kLine;
     for (const int64_t position : group_.positions[r]) {
@@ -125,4 +125,4 @@ absl::StatusOr<Given> RankExchange::Results(const CollectiveTask*) {
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

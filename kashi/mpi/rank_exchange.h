@@ -15,12 +15,13 @@
 #include "kashi/mpi/rank_task.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 // The results: the arrays of all members, by position, which must not be written.
 class RankExchange final : public RankTask {
  public:
-  RankExchange(const GroupTaskContext& context, const RankGroup& group, const HloInstruction& instruction, Given given)
+  RankExchange(const GroupTaskContext& context, const RankGroup& group, const HloInstruction& instruction,
+               devices::Given given)
       : RankTask(context, group, std::move(given)), instruction_(instruction) {}
 
  private:
@@ -28,12 +29,12 @@ class RankExchange final : public RankTask {
 
   absl::Status BeginCalls() override;
   absl::Status GatherLines(const std::vector<int64_t>& counts);
-  absl::StatusOr<Given> Results(const CollectiveTask* task) override;
+  absl::StatusOr<devices::Given> Results(const devices::CollectiveTask* task) override;
 
   const HloInstruction& instruction_;
   std::shared_ptr<Lines> lines_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_EXCHANGE_H_

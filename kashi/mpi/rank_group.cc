@@ -11,9 +11,9 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/mpi/rank_operation.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
-DeviceRange DevicesOfRank(int64_t devices, int64_t ranks, int64_t rank) {
+devices::DeviceRange DevicesOfRank(int64_t devices, int64_t ranks, int64_t rank) {
   const int64_t each = devices / ranks, more = devices % ranks;
   return {rank * each + std::min(rank, more), each + (rank < more ? 1 : 0)};
 }
@@ -41,7 +41,7 @@ RankGroup MakeRankGroup(std::vector<int64_t> members, int64_t devices, int64_t r
   }
   const auto own = number_of.find(rank);
   group.own = own == number_of.end() ? -1 : own->second;
-  FingerprintBuilder identity;
+  base::FingerprintBuilder identity;
   identity.Append(absl::StrJoin(group.members, ","));
   group.id = static_cast<int64_t>(identity.Finish().low);
   group.is_in_order = absl::c_is_sorted(group.rank_of);
@@ -61,7 +61,7 @@ RankGroups::~RankGroups() {
 // Making a communicator waits for its ranks. Each rank makes its own in one order of all of them, so none waits for
 // ever.
 absl::Status RankGroups::Prepare(const HloModule& module, DeviceCounts counts) {
-  const DeviceRange own = DevicesOfRank(counts.total(), world_.size(), world_.rank());
+  const devices::DeviceRange own = DevicesOfRank(counts.total(), world_.size(), world_.rank());
   std::set<Key> wanted;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
@@ -81,12 +81,12 @@ absl::Status RankGroups::Prepare(const HloModule& module, DeviceCounts counts) {
 
 // All ranks number all routes in the same order. Nothing is under way between two runs, so each has its own numbers.
 absl::Status RankGroups::PrepareRoutes(const HloModule& module, DeviceCounts counts) {
-  std::set<TransferRoute> all;
+  std::set<hlo::TransferRoute> all;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (!IsDeviceTransfer(*instruction)) continue;
+      if (!hlo::IsDeviceTransfer(*instruction)) continue;
       // The operation itself reports errors in its pairs, if it is ever reached.
-      const absl::StatusOr<std::vector<TransferRoute>> routes = TransferRoutes(*instruction, counts);
+      const absl::StatusOr<std::vector<hlo::TransferRoute>> routes = hlo::TransferRoutes(*instruction, counts);
       if (routes.ok()) all.insert(routes->begin(), routes->end());
     }
   }
@@ -97,7 +97,7 @@ absl::Status RankGroups::PrepareRoutes(const HloModule& module, DeviceCounts cou
   }
   routes_.clear();
   int tag = 0;
-  for (const TransferRoute& route : all) {
+  for (const hlo::TransferRoute& route : all) {
     const int64_t source = RankOfDevice(counts.total(), world_.size(), *route.source);
     const int64_t target = RankOfDevice(counts.total(), world_.size(), *route.target);
     ++tag;
@@ -106,14 +106,14 @@ absl::Status RankGroups::PrepareRoutes(const HloModule& module, DeviceCounts cou
     own.members = {*route.source, *route.target};
     own.other_rank = static_cast<int>(source == world_.rank() ? target : source);
     own.tag = tag;
-    FingerprintBuilder identity;
+    base::FingerprintBuilder identity;
     identity.Append(route.ToString());
     own.id = static_cast<int64_t>(identity.Finish().low);
   }
   return absl::OkStatus();
 }
 
-const RankRoute* RankGroups::FindRoute(const TransferRoute& route) const {
+const RankRoute* RankGroups::FindRoute(const hlo::TransferRoute& route) const {
   const auto found = routes_.find(route);
   return found == routes_.end() ? nullptr : &found->second;
 }
@@ -149,4 +149,4 @@ const RankGroup* RankGroups::Find(int64_t devices, absl::Span<const int64_t> mem
   return found == groups_.end() ? nullptr : found->second.get();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

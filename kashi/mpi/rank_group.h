@@ -23,11 +23,11 @@
 #include "kashi/hlo/spmd/transfer_routes.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 struct RankQueue;
 
-DeviceRange DevicesOfRank(int64_t devices, int64_t ranks, int64_t rank);
+devices::DeviceRange DevicesOfRank(int64_t devices, int64_t ranks, int64_t rank);
 int64_t RankOfDevice(int64_t devices, int64_t ranks, int64_t device);
 
 // Devices of several ranks that meet.
@@ -80,7 +80,7 @@ class RankGroups {
   // The group with these members, which must have been prepared; one is here. Null otherwise.
   const RankGroup* Find(int64_t devices, absl::Span<const int64_t> members) const;
   // Null: both devices are here.
-  const RankRoute* FindRoute(const TransferRoute& route) const;
+  const RankRoute* FindRoute(const hlo::TransferRoute& route) const;
   // The id and the number of calls of each group that is on several ranks, and of each route between two.
   std::vector<std::pair<int64_t, int64_t>> Calls() const;
 
@@ -91,9 +91,9 @@ class RankGroups {
 
   MpiWorld& world_;
   std::map<Key, std::unique_ptr<RankGroup>> groups_;
-  std::map<TransferRoute, RankRoute> routes_;  // of the module that was prepared last
+  std::map<hlo::TransferRoute, RankRoute> routes_;  // of the module that was prepared last
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_GROUP_H_

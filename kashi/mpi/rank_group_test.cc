@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 using ::testing::ElementsAre;
@@ -13,7 +13,7 @@ TEST(RankGroupTest, EachDeviceIsOnOneRank) {
     for (int64_t ranks = 1; ranks <= 12; ++ranks) {
       int64_t next = 0;
       for (int64_t rank = 0; rank < ranks; ++rank) {
-        const DeviceRange range = DevicesOfRank(devices, ranks, rank);
+        const devices::DeviceRange range = DevicesOfRank(devices, ranks, rank);
         EXPECT_EQ(range.first, next);
         EXPECT_GE(range.count, devices / ranks);
         EXPECT_LE(range.count, devices / ranks + 1);
@@ -46,4 +46,4 @@ TEST(RankGroupTest, MembersByRank) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

@@ -7,7 +7,7 @@
 
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 constexpr int kMailTag = 1;
@@ -83,4 +83,4 @@ absl::Status ReadStatus(MessageReader* reader) {
   return status.ok() || kind == LimitKind::kNone ? status : WithLimitKind(status, kind);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

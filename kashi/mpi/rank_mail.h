@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 class RankMail {
  public:
@@ -63,6 +63,6 @@ class MessageReader {
 void AddStatus(const absl::Status& status, MessageWriter* writer);
 absl::Status ReadStatus(MessageReader* reader);
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_MAIL_H_

@@ -4,7 +4,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 TEST(RankMailTest, AReaderReadsWhatTheWriterWrote) {
@@ -40,4 +40,4 @@ TEST(RankMailTest, ATextThatIsCutEndsInZeros) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // The sleep of a thread that waits for another thread to advance an operation, and the pause between two tests of the
@@ -103,7 +103,7 @@ absl::Status RankOperation::MakeRowsOnce(MakeRows make) {
   const std::lock_guard<std::mutex> lock(rows_mutex_);
   if (!has_rows_) {
     has_rows_ = true;
-    absl::StatusOr<Given> rows = make(*task_);
+    absl::StatusOr<devices::Given> rows = make(*task_);
     rows_status_ = rows.status();
     if (rows.ok()) rows_ = *std::move(rows);
   }
@@ -154,4 +154,4 @@ void RankProgress::Run() {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

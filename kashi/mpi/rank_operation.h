@@ -31,7 +31,7 @@
 #include "kashi/mpi/rank_group.h"
 #include "kashi/mpi/rank_task.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 class RankOperation;
 
@@ -51,7 +51,7 @@ struct RankQueue {
   std::map<int64_t, int64_t> numbers_;       // to how many each device has come
 };
 
-class RankOperation final : public MeetingPlace::Work, public std::enable_shared_from_this<RankOperation> {
+class RankOperation final : public devices::MeetingPlace::Work, public std::enable_shared_from_this<RankOperation> {
  public:
   // `checked`: see RankTask::Begin.
   RankOperation(const GroupTaskContext& context, const RankGroup& group, std::unique_ptr<RankTask> task,
@@ -65,10 +65,10 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
   // Waits for the end of the operation. CANCELLED if the run ends before.
   absl::Status Wait();
   // Makes the rows from the task, if no member here has done so before. Pre: Wait() was OK.
-  using MakeRows = absl::FunctionRef<absl::StatusOr<Given>(RankTask& task)>;
+  using MakeRows = absl::FunctionRef<absl::StatusOr<devices::Given>(RankTask& task)>;
   absl::Status MakeRowsOnce(MakeRows make);
   // After MakeRowsOnce.
-  Given& rows() { return rows_; }
+  devices::Given& rows() { return rows_; }
   // The device that started it has failed, and the memory to which it refers is freed.
   void Abandon();
 
@@ -98,7 +98,7 @@ class RankOperation final : public MeetingPlace::Work, public std::enable_shared
   // Guarded by rows_mutex_ until they are made.
   bool has_rows_ = false;
   absl::Status rows_status_;
-  Given rows_;
+  devices::Given rows_;
 };
 
 // Advances operations while no device waits for them, because MPI does nothing by itself.
@@ -123,6 +123,6 @@ class RankProgress {
   std::thread thread_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_OPERATION_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/fingerprint.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // The value as several threads may hold it: it is unique for none of them.
@@ -17,7 +17,7 @@ Value ValueForThreads(Value value) {
 }
 
 int64_t IdentityOf(const HloInstruction& instruction) {
-  FingerprintBuilder identity;
+  base::FingerprintBuilder identity;
   identity.Append(absl::StrCat(instruction.parent()->name(), "/", instruction.name()));
   return static_cast<int64_t>(identity.Finish().low);
 }
@@ -27,7 +27,7 @@ int64_t IdentityOf(const HloInstruction& instruction) {
 RankTask::~RankTask() {
   if (requests_.empty()) return;
   context_.world->set_abandoned();
-  context_.world->Keep(std::make_shared<const Given>(given_));
+  context_.world->Keep(std::make_shared<const devices::Given>(given_));
   context_.world->Keep(counts_);
   for (std::shared_ptr<const void>& memory : kept_) context_.world->Keep(std::move(memory));
 }
@@ -73,8 +73,8 @@ absl::Status RankTask::RunSteps() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Given> RankTask::MakeResults(const CollectiveTask* task) {
-  KASHI_ASSIGN_OR_RETURN(Given results, Results(task));
+absl::StatusOr<devices::Given> RankTask::MakeResults(const devices::CollectiveTask* task) {
+  KASHI_ASSIGN_OR_RETURN(devices::Given results, Results(task));
   if (results.size() == 1 && here() > 1) {
     for (Value& value : results[0]) value = ValueForThreads(std::move(value));
   }
@@ -110,4 +110,4 @@ absl::Status AtAnotherInstruction(const HloInstruction& instruction) {
       instruction.name());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

@@ -29,7 +29,7 @@
 #include "kashi/mpi/rank_group.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 // State that all tasks of a run share.
 struct GroupTaskContext {
@@ -43,7 +43,7 @@ struct GroupTaskContext {
 class RankTask {
  public:
   // Pre: the group has a communicator. `given[i]`: the operands of the i-th member here.
-  RankTask(const GroupTaskContext& context, const RankGroup& group, Given given)
+  RankTask(const GroupTaskContext& context, const RankGroup& group, devices::Given given)
       : context_(context), group_(group), given_(std::move(given)) {}
   // Memory that MPI may still use is kept until the process ends.
   virtual ~RankTask();
@@ -60,7 +60,7 @@ class RankTask {
   bool has_more_calls() const { return !steps_.empty(); }
   // The results of each member here, or one row for all of them. Pre: all is complete. `task`: that of this thread's
   // device; null for exchanges.
-  absl::StatusOr<Given> MakeResults(const CollectiveTask* task);
+  absl::StatusOr<devices::Given> MakeResults(const devices::CollectiveTask* task);
 
  protected:
   // A new array, and its memory, which MPI may write to until the calls of this step are complete.
@@ -70,7 +70,7 @@ class RankTask {
   };
 
   virtual absl::Status BeginCalls() = 0;
-  virtual absl::StatusOr<Given> Results(const CollectiveTask* task) = 0;
+  virtual absl::StatusOr<devices::Given> Results(const devices::CollectiveTask* task) = 0;
 
   int64_t here() const { return static_cast<int64_t>(given_.size()); }
   absl::StatusOr<Array> MakeArray(const DenseShape& shape);
@@ -99,7 +99,7 @@ class RankTask {
 
   const GroupTaskContext& context_;
   const RankGroup& group_;
-  const Given given_;
+  const devices::Given given_;
 
  private:
   absl::Status RunSteps();
@@ -113,6 +113,6 @@ class RankTask {
 // The error if devices of a group are at different instructions.
 absl::Status AtAnotherInstruction(const HloInstruction& instruction);
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_TASK_H_

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/mpi/mpi_world.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 void AppendArrays(const Value& value, std::vector<const Value*>* arrays) {
@@ -176,4 +176,4 @@ absl::StatusOr<Value> RankTransfers::ReceiveArray(const RankRoute& route, const 
   return status;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

@@ -23,7 +23,7 @@
 #include "kashi/mpi/rank_group.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 class RankTransfers {
  public:
@@ -68,6 +68,6 @@ class RankTransfers {
   std::map<const RankRoute*, Way> ways_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_TRANSFERS_H_

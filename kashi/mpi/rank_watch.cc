@@ -11,7 +11,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 namespace {
 
 // Time is counted in ticks, so that a process that was paused itself does not blame others.
@@ -56,11 +56,13 @@ bool HaveAllCome(const std::vector<RankReport>& reports, int64_t group, int64_t 
   });
 }
 
-bool IsKind(const DeviceLine& line, MeetingPlace::State::Kind kind) { return line.kind == static_cast<int64_t>(kind); }
+bool IsKind(const DeviceLine& line, devices::MeetingPlace::State::Kind kind) {
+  return line.kind == static_cast<int64_t>(kind);
+}
 
 }  // namespace
 
-RankWatch::RankWatch(MpiWorld* world, RankMail* mail, MeetingPlace* place, Run run)
+RankWatch::RankWatch(MpiWorld* world, RankMail* mail, devices::MeetingPlace* place, Run run)
     : world_(*world), mail_(*mail), place_(*place), run_(std::move(run)), peers_(world->size()) {}
 
 bool RankWatch::Look(bool all_left) {
@@ -198,7 +200,7 @@ absl::Status RankWatch::Coordinate(bool is_tick) {
 
 bool RankWatch::AnyRunsHere() const {
   for (int64_t device = run_.here.first; device < run_.here.first + run_.here.count; ++device) {
-    if (run_.device(device).state.kind == MeetingPlace::State::Kind::kRuns) return true;
+    if (run_.device(device).state.kind == devices::MeetingPlace::State::Kind::kRuns) return true;
   }
   return false;
 }
@@ -247,10 +249,10 @@ void RankWatch::CheckForDeadlock() {
   bool any_waits = false;
   for (int r = 0; r < world_.size(); ++r) {
     for (const DeviceLine& line : reports[r].devices) {
-      if (IsKind(line, MeetingPlace::State::Kind::kRuns)) return;
+      if (IsKind(line, devices::MeetingPlace::State::Kind::kRuns)) return;
       if (line.group != 0 && HaveAllCome(reports, line.group, line.call > 0 ? line.call : reports[r].calls[line.group]))
         return;
-      const bool waits = IsKind(line, MeetingPlace::State::Kind::kWaits);
+      const bool waits = IsKind(line, devices::MeetingPlace::State::Kind::kWaits);
       any_waits = any_waits || waits;
       texts.push_back(absl::StrCat("device ", line.device, " (rank ", r, ") ", waits ? line.wait : "has finished"));
     }
@@ -266,13 +268,13 @@ std::string RankWatch::Situation() const {
   for (const auto& [group, count] : calls) writer.Add(group).Add(count);
   for (int64_t id = run_.here.first; id < run_.here.first + run_.here.count; ++id) {
     const Device device = run_.device(id);
-    const bool waits = device.state.kind == MeetingPlace::State::Kind::kWaits;
+    const bool waits = device.state.kind == devices::MeetingPlace::State::Kind::kWaits;
     writer.Add(id).Add(static_cast<int64_t>(device.state.kind)).Add(static_cast<int64_t>(device.state.meetings));
     writer.Add(device.group).Add(device.call);
-    const MeetingPlace::State& state = device.state;
-    writer.Add(waits ? DescribeWait(*state.instruction, *state.begun_at, state.members) : "");
+    const devices::MeetingPlace::State& state = device.state;
+    writer.Add(waits ? devices::DescribeWait(*state.instruction, *state.begun_at, state.members) : "");
   }
   return writer.Finish();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi

@@ -22,25 +22,25 @@
 #include "kashi/mpi/mpi_world.h"
 #include "kashi/mpi/rank_mail.h"
 
-namespace kashi::internal {
+namespace kashi::mpi {
 
 class RankWatch {
  public:
   // The state of a device of this rank. `group`: the id of the group of the operation for which it waits, if other
   // ranks take part in it; `call`: the number of that operation, 0: the last one of the group.
   struct Device {
-    MeetingPlace::State state;
+    devices::MeetingPlace::State state;
     int64_t group = 0;
     int64_t call = 0;
   };
   struct Run {
     int64_t number;  // of the run: messages of earlier ones do not count
-    DeviceRange here;
+    devices::DeviceRange here;
     std::function<Device(int64_t device)> device;
     // The calls that this rank has begun with each group (RankGroups::Calls).
     std::function<std::vector<std::pair<int64_t, int64_t>>()> calls;
   };
-  RankWatch(MpiWorld* world, RankMail* mail, MeetingPlace* place, Run run);
+  RankWatch(MpiWorld* world, RankMail* mail, devices::MeetingPlace* place, Run run);
 
   // Called at least some 50 times a second. True: the run has ended.
   bool Look(bool all_left);
@@ -76,7 +76,7 @@ class RankWatch {
 
   MpiWorld& world_;
   RankMail& mail_;
-  MeetingPlace& place_;
+  devices::MeetingPlace& place_;
   const Run run_;
   absl::Status status_;
   bool is_over_ = false, is_stopped_ = false, has_told_failure_ = false, has_told_end_ = false;
@@ -89,6 +89,6 @@ class RankWatch {
   int64_t question_ = 0, checked_question_ = 0, ticks_since_question_ = 0, ticks_since_stop_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::mpi
 
 #endif  // KASHI_MPI_RANK_WATCH_H_

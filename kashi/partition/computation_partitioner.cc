@@ -10,7 +10,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/partition/flat_program.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 HloInstruction* BuildTree(DeviceProgram& program, const Shape& shape, const std::vector<HloInstruction*>& leaves,
@@ -103,8 +103,8 @@ absl::Status ComputationPartitioner::EmitInstruction(const HloInstruction& instr
   if (shardings_.PassesOn(instruction)) return EmitPassedOn(instruction);
   if (instruction.opcode() == HloOpcode::kWhile) return EmitLoop(instruction);
   if (instruction.opcode() == HloOpcode::kConditional) return EmitBranches(instruction);
-  if (BorderKindOf(instruction) != BorderKind::kNone) return EmitBorder(instruction);
-  if (IsShardingCall(instruction)) return EmitShardingCall(instruction);
+  if (devices::BorderKindOf(instruction) != devices::BorderKind::kNone) return EmitBorder(instruction);
+  if (hlo::IsShardingCall(instruction)) return EmitShardingCall(instruction);
   const RuleUse* use = shardings_.RuleOf(instruction);
   return use == nullptr ? EmitCopy(instruction) : EmitByRule(instruction, *use);
 }
@@ -281,4 +281,4 @@ absl::Status ComputationPartitioner::EmitBranches(const HloInstruction& conditio
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

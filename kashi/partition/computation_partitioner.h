@@ -19,7 +19,7 @@
 #include "kashi/partition/device_program.h"
 #include "kashi/partition/program_shardings.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 class AxisChoice;
 
@@ -87,7 +87,7 @@ class ComputationPartitioner {
   // partitioned_borders.cc
   absl::Status EmitBorder(const HloInstruction& border);
   absl::StatusOr<HloInstruction*> PieceOf(const HloInstruction& operand, int variable, const ShardGrid& from);
-  absl::StatusOr<HloInstruction*> JoinPieces(HloInstruction* piece, const ShardingBorder& border, int result);
+  absl::StatusOr<HloInstruction*> JoinPieces(HloInstruction* piece, const devices::ShardingBorder& border, int result);
 
   const ProgramShardings& shardings_;
   DeviceProgram program_;
@@ -96,6 +96,6 @@ class ComputationPartitioner {
   HloInstruction* last_stateful_ = nullptr;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_COMPUTATION_PARTITIONER_H_

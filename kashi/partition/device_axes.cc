@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 // Numbers of neighbouring devices that make up blocks of a sharding: of {devices=…<=[2,4]} the 4, and the 8.
@@ -238,4 +238,4 @@ int64_t DeviceAxes::TileOf(const AxisSharding& sharding, int64_t device) const {
   return tile;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

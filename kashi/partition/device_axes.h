@@ -26,7 +26,7 @@
 #include "kashi/hlo/attributes/hlo_sharding.h"
 #include "kashi/hlo/spmd/shard_grid.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 using AxisList = absl::InlinedVector<int, 4>;
 using AxisSharding = std::vector<AxisList>;  // [dimension]
@@ -82,6 +82,6 @@ class DeviceAxes {
   std::vector<int64_t> strides_;  // the distance of two devices that are neighbours along the axis
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_DEVICE_AXES_H_

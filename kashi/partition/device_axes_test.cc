@@ -4,7 +4,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/attributes/hlo_sharding_text.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 HloSharding Read(absl::string_view text) { return ParseSharding(text).value(); }
@@ -54,4 +54,4 @@ TEST(DeviceAxesTest, Groups) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::partition

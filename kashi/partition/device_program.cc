@@ -10,7 +10,7 @@
 #include "kashi/hlo/attributes/padding_config.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 // XLA's partitioner uses s32 too.
@@ -297,4 +297,4 @@ HloInstruction* DeviceProgram::Assemble(HloInstruction* x, absl::Span<const int6
   return Slice(parts[0], whole);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

@@ -24,7 +24,7 @@
 #include "kashi/partition/device_axes.h"
 #include "kashi/partition/halo.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 // The parts that all computations of a device's program share.
 class DeviceModule {
@@ -129,6 +129,6 @@ class DeviceProgram {
   std::map<std::pair<const HloInstruction*, int64_t>, HloInstruction*> elements_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_DEVICE_PROGRAM_H_

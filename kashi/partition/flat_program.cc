@@ -12,7 +12,7 @@
 #include "kashi/devices/sharding_border.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 // A program may call one computation from many places, each of which calls another from many places …
@@ -41,7 +41,8 @@ void MarkInnerBorders(HloModule* module) {
   for (HloComputation* computation : module->computations()) {
     if (!in_region.contains(computation)) continue;
     for (HloInstruction* instruction : computation->instructions()) {
-      if (BorderKindOf(*instruction) != BorderKind::kOutOfRegion || instruction->has_sharding()) continue;
+      if (devices::BorderKindOf(*instruction) != devices::BorderKind::kOutOfRegion || instruction->has_sharding())
+        continue;
       instruction->set_sharding(HloSharding::Single(instruction->shape(), HloSharding::Manual()));
     }
   }
@@ -169,4 +170,4 @@ absl::StatusOr<std::unique_ptr<HloModule>> FlatProgramOf(const HloModule& module
   return flat;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

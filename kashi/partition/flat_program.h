@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 // Loops and branches within each other: those that visit them recurse.
 inline constexpr int64_t kMostNesting = 100;
@@ -23,6 +23,6 @@ bool RunsBodies(const HloInstruction& instruction);
 // would be far larger than the module, UNIMPLEMENTED for more than kMostNesting levels.
 absl::StatusOr<std::unique_ptr<HloModule>> FlatProgramOf(const HloModule& module);
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_FLAT_PROGRAM_H_

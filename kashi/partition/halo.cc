@@ -6,7 +6,7 @@
 #include "kashi/base/math.h"
 #include "kashi/partition/device_program.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 // Beyond these the arithmetic could overflow. No program has such windows over parts.
@@ -128,4 +128,4 @@ HloInstruction* DeviceProgram::ElementsForWindows(HloInstruction* x, int64_t dim
   return MaskBefore(x, dimension, before, outside);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 struct MovingWindow {
   int64_t start = 0;
@@ -39,6 +39,6 @@ struct HaloPlan {
 // Nullopt if a device would need about as much as all devices have, or elements of many neighbours.
 std::optional<HaloPlan> PlanHalo(const MovingWindow& window, int64_t parts);
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_HALO_H_

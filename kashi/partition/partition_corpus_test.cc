@@ -15,7 +15,7 @@
 #include "kashi/literal/npy.h"
 #include "kashi/partition/partition_testing.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 struct GlobalCase {
@@ -114,4 +114,4 @@ TEST(PartitionCorpusTest, TextIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::partition

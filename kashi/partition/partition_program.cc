@@ -22,13 +22,13 @@
 
 namespace kashi {
 
-using internal::AxisSharding;
-using internal::ComputationPartitioner;
-using internal::DeviceAxes;
-using internal::DeviceModule;
-using internal::FlatProgramOf;
-using internal::ProgramShardings;
-using internal::Variable;
+using partition::AxisSharding;
+using partition::ComputationPartitioner;
+using partition::DeviceAxes;
+using partition::DeviceModule;
+using partition::FlatProgramOf;
+using partition::ProgramShardings;
+using partition::Variable;
 namespace {
 
 using Leaves = ComputationPartitioner::Leaves;
@@ -217,7 +217,7 @@ std::unique_ptr<HloModule> NewModule(const HloModule& module, int64_t partitions
 
 absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& module, const PartitionOptions& options) {
   KASHI_ASSIGN_OR_RETURN(const int64_t partitions, PartitionsOf(module, options));
-  KASHI_RETURN_IF_ERROR(internal::CheckSdyShardings(module));
+  KASHI_RETURN_IF_ERROR(hlo::CheckSdyShardings(module));
   const std::vector<HloSharding> parameters = ParameterShardings(module);
   const std::vector<std::optional<HloSharding>> results = ResultShardings(module);
   const DeviceAxes axes(partitions, AllShardings(module));

@@ -11,7 +11,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/partition/partition_testing.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 // Small whole numbers: sums are exact.
@@ -214,4 +214,4 @@ TEST(PartitionProgramTest, NotGlobal) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::partition

@@ -8,7 +8,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/partition/partition_rules.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 struct RuleRow {
@@ -152,7 +152,7 @@ bool IsNeutral(const HloInstruction& initial, HloOpcode combiner) {
   if (!initial.IsConstant() || initial.shape().rank() != 0) return false;
   const PrimitiveType type = initial.shape().element_type();
   if (combiner == HloOpcode::kAdd && initial.literal() == LiteralUtil::Zero(type)) return true;
-  return initial.literal() == NeutralOf(combiner, type);
+  return initial.literal() == hlo::NeutralOf(combiner, type);
 }
 
 void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, const std::vector<int64_t>& tiles,
@@ -182,4 +182,4 @@ void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, co
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

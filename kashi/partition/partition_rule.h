@@ -16,7 +16,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/partition/halo.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 struct PartitionFactor {
   int64_t size = 0;     // of its dimensions, unless there is a divisor
@@ -56,6 +56,6 @@ bool IsNeutral(const HloInstruction& initial, HloOpcode combiner);
 void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, const std::vector<int64_t>& tiles,
                       HloInstruction* part);
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_PARTITION_RULE_H_

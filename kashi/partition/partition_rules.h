@@ -8,7 +8,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/partition/partition_rule.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 inline constexpr int kWhole = PartitionRule::kWhole;
 
@@ -43,6 +43,6 @@ std::vector<const Shape*> ResultsOf(const HloInstruction& instruction);
 std::vector<int> FactorsOf(const Shape& shape, PartitionRule* rule);
 std::vector<int> WholeDimensions(const Shape& shape);
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_PARTITION_RULES_H_

@@ -4,7 +4,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/partition/partition_rules.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 int64_t SizeAt(const Shape& shape, int64_t dimension) { return shape.dimensions(static_cast<int>(dimension)); }
@@ -161,4 +161,4 @@ std::optional<PartitionRule> BatchNormRule(const HloInstruction& norm) {
   return rule;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

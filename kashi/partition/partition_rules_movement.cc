@@ -7,7 +7,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/partition/partition_rules.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 std::vector<int> WithFactor(std::vector<int> factors, int64_t dimension, int factor) {
@@ -189,4 +189,4 @@ std::optional<PartitionRule> IotaRule(const HloInstruction& iota) {
   return rule;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

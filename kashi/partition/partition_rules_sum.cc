@@ -7,7 +7,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/partition/partition_rules.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 bool IsPlain(const WindowDimension& window) {
@@ -46,7 +46,7 @@ void TieGroups(const HloInstruction& convolution, int64_t lhs_dimension, int64_t
 // Windows of a reduce-window may move if the values that they find outside of the array do not change the result.
 bool MayLeaveArray(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kReduceWindow || instruction.operand_count() != 2) return false;
-  const std::optional<HloOpcode> combiner = ReorderableCombiner(*instruction.to_apply());
+  const std::optional<HloOpcode> combiner = hlo::ReorderableCombiner(*instruction.to_apply());
   return combiner.has_value() && IsNeutral(*instruction.operand(1), *combiner);
 }
 
@@ -56,7 +56,7 @@ bool MayLeaveArray(const HloInstruction& instruction) {
 std::optional<PartitionRule> ReduceRule(const HloInstruction& reduce) {
   const int64_t inputs = reduce.operand_count() / 2;
   if (inputs == 0) return std::nullopt;
-  const std::optional<HloOpcode> combiner = inputs == 1 ? ReorderableCombiner(*reduce.to_apply()) : std::nullopt;
+  const std::optional<HloOpcode> combiner = inputs == 1 ? hlo::ReorderableCombiner(*reduce.to_apply()) : std::nullopt;
   PartitionRule rule;
   rule.combiner = combiner.value_or(HloOpcode::kAdd);
   const Shape& input = reduce.operand(0)->shape();
@@ -158,4 +158,4 @@ std::optional<PartitionRule> WindowRule(const HloInstruction& instruction) {
   return rule;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

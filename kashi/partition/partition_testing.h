@@ -24,7 +24,7 @@
 #include "kashi/partition/partition_program.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 inline absl::Status Verify(HloModule* module) {
   return HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module).status();
@@ -47,7 +47,7 @@ inline absl::StatusOr<std::vector<Literal>> RunWhole(const HloModule& module, in
                                                      const std::vector<Literal>& arguments) {
   EvaluationOptions options;
   options.global_devices = devices;
-  EvaluationRun run(options);
+  evaluator::EvaluationRun run(options);
   std::vector<Value> values;
   for (const Literal& argument : arguments) {
     KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(argument, run.budget()));
@@ -115,6 +115,6 @@ inline std::string DifferenceFromWhole(const HloModule& module, int64_t devices,
   return "";
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_PARTITION_TESTING_H_

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/partition/computation_partitioner.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 std::vector<int64_t> ToVector64(absl::Span<const int64_t> span) { return {span.begin(), span.end()}; }
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> SourcesOf(const ShardGrid& gri
 }
 
 // Whether devices that differ along the axes of the sharding only are in one group.
-bool AxesStayInGroups(const DeviceAxes& axes, const AxisSharding& sharding, const ShardingBorder& border) {
+bool AxesStayInGroups(const DeviceAxes& axes, const AxisSharding& sharding, const devices::ShardingBorder& border) {
   AxisList others;
   const AxisSet used = SetOf(sharding);
   for (int axis = 0; axis < axes.num_axes(); ++axis) {
@@ -131,8 +131,8 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::PieceOf(const HloInstruc
 }
 
 // The result of a border: the pieces of the devices of a group, or of all devices.
-absl::StatusOr<HloInstruction*> ComputationPartitioner::JoinPieces(HloInstruction* piece, const ShardingBorder& border,
-                                                                   int result) {
+absl::StatusOr<HloInstruction*> ComputationPartitioner::JoinPieces(HloInstruction* piece,
+                                                                   const devices::ShardingBorder& border, int result) {
   const Variable& v = shardings_.variable(result);
   const ShardGrid& to = border.to();
   if (HoldsWhole(to)) return piece;
@@ -149,8 +149,8 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::JoinPieces(HloInstructio
 }
 
 absl::Status ComputationPartitioner::EmitBorder(const HloInstruction& border) {
-  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder> borders,
-                         ShardingBorder::Make(border, program_.axes().devices()));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<devices::ShardingBorder> borders,
+                         devices::ShardingBorder::Make(border, program_.axes().devices()));
   const std::vector<int>& results = shardings_.VariablesOf(border);
   Leaves leaves;
   for (size_t k = 0; k < borders.size(); ++k) {
@@ -167,4 +167,4 @@ absl::Status ComputationPartitioner::EmitBorder(const HloInstruction& border) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

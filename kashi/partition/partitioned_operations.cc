@@ -11,7 +11,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/partition/computation_partitioner.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 // Along which axes each factor of a rule is cut.
 class AxisChoice {
@@ -193,12 +193,13 @@ absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::OperandsF
     bool has_padding = false;
     for (size_t i = 0; i < summed.size(); ++i) has_padding = has_padding || is_uneven(i);
     if (has_padding) {
-      HloInstruction* neutral = is_reduce ? program_.Constant(NeutralOf(use.rule.combiner, type)) : program_.Zero(type);
+      HloInstruction* neutral =
+          is_reduce ? program_.Constant(hlo::NeutralOf(use.rule.combiner, type)) : program_.Zero(type);
       x = program_.MaskPadding(x, *variable.shape, summed, neutral);
     }
     // Each part begins with the neutral element; the initial value comes in once, at the end.
     if (is_reduce && is_sum && k == 1 && !IsNeutral(operand, use.rule.combiner)) {
-      x = program_.Constant(NeutralOf(use.rule.combiner, type));
+      x = program_.Constant(hlo::NeutralOf(use.rule.combiner, type));
     }
     operands.push_back(GatherNeighbours(instruction, use, axes, k, x));
   }
@@ -289,4 +290,4 @@ absl::Status ComputationPartitioner::EmitByRule(const HloInstruction& instructio
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

@@ -11,7 +11,7 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/partition/flat_program.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 // Enough for any program that people write; a chain of loops could need one pass each.
@@ -88,7 +88,7 @@ void ProgramShardings::Fix(int variable, const std::optional<HloSharding>& said)
 
 void ProgramShardings::FixStated(const HloInstruction& instruction) {
   const std::vector<int>& variables = of_.at(&instruction);
-  const std::vector<std::optional<HloSharding>> stated = StatedShardings(instruction);
+  const std::vector<std::optional<HloSharding>> stated = hlo::StatedShardings(instruction);
   const bool is_open = HasOpenDimensions(instruction);
   for (size_t i = 0; i < variables.size() && i < stated.size(); ++i) {
     const bool was_fixed = variables_[variables[i]].is_fixed;
@@ -152,13 +152,13 @@ absl::Status ProgramShardings::Visit(const HloInstruction& instruction) {
   if (of_.contains(&instruction)) return absl::OkStatus();  // a parameter that shares its caller's variables
   if (instruction.opcode() == HloOpcode::kWhile) return VisitLoop(instruction);
   if (instruction.opcode() == HloOpcode::kConditional) return VisitBranches(instruction);
-  if (BorderKindOf(instruction) != BorderKind::kNone) return VisitBorder(instruction);
+  if (devices::BorderKindOf(instruction) != devices::BorderKind::kNone) return VisitBorder(instruction);
   if (PassesOn(instruction)) {
     of_[&instruction] = PassedOn(instruction);
     return absl::OkStatus();
   }
   of_[&instruction] = NewVariables(instruction.shape());
-  if (IsShardingCall(instruction)) {
+  if (hlo::IsShardingCall(instruction)) {
     VisitShardingCall(instruction);
     return absl::OkStatus();
   }
@@ -221,8 +221,10 @@ absl::Status ProgramShardings::VisitBranches(const HloInstruction& conditional) 
 
 absl::Status ProgramShardings::VisitBorder(const HloInstruction& border) {
   of_[&border] = NewVariables(border.shape());
-  if (BorderKindOf(border) == BorderKind::kIntoRegion || StaysInRegion(border)) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(const std::vector<ShardingBorder> borders, ShardingBorder::Make(border, axes_.devices()));
+  if (devices::BorderKindOf(border) == devices::BorderKind::kIntoRegion || StaysInRegion(border))
+    return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const std::vector<devices::ShardingBorder> borders,
+                         devices::ShardingBorder::Make(border, axes_.devices()));
   const std::vector<int>& results = of_.at(&border);
   for (size_t i = 0; i < results.size() && i < borders.size(); ++i) {
     Variable& result = variables_[results[i]];
@@ -286,9 +288,9 @@ bool ProgramShardings::SpreadManual(const HloInstruction& instruction) {
   const auto is_manual = [this](int i) { return variables_[i].is_manual; };
   if (RunsBodies(instruction)) return SpreadManualOut(instruction);
   bool on_devices = DiffersOnDevices(instruction) || absl::c_any_of(OperandVariables(instruction), is_manual);
-  const BorderKind border = BorderKindOf(instruction);
-  if (border == BorderKind::kIntoRegion) on_devices = true;
-  if (border == BorderKind::kOutOfRegion && !StaysInRegion(instruction)) return false;
+  const devices::BorderKind border = devices::BorderKindOf(instruction);
+  if (border == devices::BorderKind::kIntoRegion) on_devices = true;
+  if (border == devices::BorderKind::kOutOfRegion && !StaysInRegion(instruction)) return false;
   if (!on_devices) return false;
   on_devices_.insert(&instruction);
   return SetManual(of_.at(&instruction));
@@ -404,4 +406,4 @@ void ProgramShardings::Propagate() {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

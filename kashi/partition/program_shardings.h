@@ -30,7 +30,7 @@
 #include "kashi/partition/device_axes.h"
 #include "kashi/partition/partition_rule.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 struct Variable {
   const Shape* shape;
@@ -113,6 +113,6 @@ bool StaysInRegion(const HloInstruction& border);
 // the list, or nothing.
 AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list);
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_PROGRAM_SHARDINGS_H_

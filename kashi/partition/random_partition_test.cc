@@ -16,7 +16,7 @@
 #include "kashi/base/sanitizers_testing.h"
 #include "kashi/partition/partition_testing.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -423,7 +423,7 @@ TEST(RandomPartitionTest, DevicesComputeWhatTheWholeProgramDoes) {
   const uint32_t first = from_outside == nullptr ? 1 : static_cast<uint32_t>(std::strtoul(from_outside, nullptr, 10));
   const char* count_from_outside = std::getenv("KASHI_PROGRAMS");
   const uint32_t programs =
-      count_from_outside != nullptr ? std::strtoul(count_from_outside, nullptr, 10) : 2000 / kShare;
+      count_from_outside != nullptr ? std::strtoul(count_from_outside, nullptr, 10) : 2000 / base::kShare;
   static constexpr int64_t kDevices[] = {2, 4, 4, 8, 6, 3};
   for (uint32_t seed = first; seed < first + programs; ++seed) {
     const int64_t devices = kDevices[seed % std::size(kDevices)];
@@ -437,4 +437,4 @@ TEST(RandomPartitionTest, DevicesComputeWhatTheWholeProgramDoes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::partition

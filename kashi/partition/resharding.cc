@@ -17,7 +17,7 @@
 #include "kashi/base/status.h"
 #include "kashi/partition/device_program.h"
 
-namespace kashi::internal {
+namespace kashi::partition {
 
 class Resharder {
  public:
@@ -161,4 +161,4 @@ absl::StatusOr<HloInstruction*> DeviceProgram::Reshard(HloInstruction* x, const 
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::partition

@@ -6,7 +6,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 class CodeSupport {
  public:
@@ -22,6 +22,6 @@ class CodeSupport {
   virtual bool IsExpensive(const HloInstruction& instruction) const = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_CODE_SUPPORT_H_

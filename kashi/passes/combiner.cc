@@ -4,7 +4,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 bool IsScalarInstruction(const HloInstruction& instruction, const CodeSupport& support) {
@@ -32,7 +32,7 @@ std::optional<HloOpcode> CombinerOfPlainReduce(const HloInstruction& x) {
   if (!absl::c_all_of(x.operands(), has_type) || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
     return std::nullopt;
   }
-  return ReorderableCombiner(*x.to_apply());
+  return hlo::ReorderableCombiner(*x.to_apply());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

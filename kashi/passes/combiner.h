@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/passes/code_support.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // Whether all instructions are scalar parameters, scalar constants and elementwise operations with code; the root may
 // be a tuple of them.
@@ -20,6 +20,6 @@ bool IsScalarComputation(const HloComputation& computation, const CodeSupport& s
 // any other instruction.
 std::optional<HloOpcode> CombinerOfPlainReduce(const HloInstruction& x);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_COMBINER_H_

@@ -8,7 +8,7 @@
 #include "kashi/evaluator/hlo_evaluator.h"
 #include "kashi/passes/inline_calls.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr int64_t kMostFoldedElements = 64;
@@ -63,4 +63,4 @@ absl::Status FoldConstants(HloModule* module, const PassContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

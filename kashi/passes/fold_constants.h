@@ -7,12 +7,12 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // In all computations that are run as a whole. The evaluator computes the constants. Broadcasts stay: kernels repeat a
 // constant at no cost.
 absl::Status FoldConstants(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_FOLD_CONSTANTS_H_

@@ -18,7 +18,7 @@
 #include "kashi/passes/row_analysis.h"
 #include "kashi/passes/segments.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr size_t kMostMembers = 512;           // of one fusion: code size, registers
@@ -140,7 +140,8 @@ class ComputationFuser {
   // rest of the fusion: after the update, which would have to copy the array.
   void FindEarlyReads(const std::vector<HloInstruction*>& order) {
     constexpr int64_t kLeastRatio = 16;  // of the array to the elements that are read
-    for (const InPlaceUpdate& update : OrderUsesBeforeInPlaceUpdates(order, computation_->root_instruction()).updates) {
+    for (const buffers::InPlaceUpdate& update :
+         buffers::OrderUsesBeforeInPlaceUpdates(order, computation_->root_instruction()).updates) {
       for (const HloInstruction* use : update.earlier_uses) {
         const bool is_read = support_.MovesElements(use->opcode()) && use->operand_count() > 0;
         if (is_read && use->operand(0)->shape().IsArray() &&
@@ -310,4 +311,4 @@ absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module,
   return fusions;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

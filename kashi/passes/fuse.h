@@ -10,7 +10,7 @@
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // In all computations that are run as a whole, by instructions that are not compiled already. A fusion has one root:
 // an elementwise operation, a reduce, a gather or a scatter of elements. An instruction joins the fusion of its users
@@ -21,6 +21,6 @@ namespace kashi::internal {
 absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module, const PassContext& context,
                                                               IsCompiled is_compiled = IsNotCompiled);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_FUSE_H_

@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr size_t kMostVisits = 2000;
@@ -168,4 +168,4 @@ bool VisitMappings(absl::Span<const HloInstruction* const> results, const IndexM
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // A coordinate of an instruction as a function of one coordinate of the results: offset + step * result[dimension].
 struct Affine {
@@ -47,6 +47,6 @@ bool VisitMappings(absl::Span<const HloInstruction* const> results, const IndexM
 Affine Shifted(const Affine& a, int64_t by);
 Affine Scaled(const Affine& a, int64_t by);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_INDEX_MAPPING_H_

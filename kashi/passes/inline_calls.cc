@@ -10,7 +10,7 @@
 #include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/excess_precision.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 // A program may call one computation from many places, each of which calls another from many places …
@@ -40,7 +40,7 @@ absl::Status InlineAll(HloModule* module, const std::vector<HloComputation*>& co
   for (HloComputation* computation : computations) {
     const std::vector<HloInstruction*> instructions = computation->instructions();
     for (HloInstruction* instruction : instructions) {
-      if (instruction->opcode() != opcode || !CanInline(*instruction)) continue;
+      if (instruction->opcode() != opcode || !evaluator::CanInline(*instruction)) continue;
       const int64_t added = instruction->called_computations()[0]->instruction_count();
       if (count + added > limit) continue;
       count += added;
@@ -55,8 +55,9 @@ absl::Status InlineAll(HloModule* module, const std::vector<HloComputation*>& co
 
 bool HasManualRegions(const HloModule& module) {
   return absl::c_any_of(module.computations(), [](const HloComputation* computation) {
-    return absl::c_any_of(computation->instructions(),
-                          [](const HloInstruction* x) { return BorderKindOf(*x) != BorderKind::kNone; });
+    return absl::c_any_of(computation->instructions(), [](const HloInstruction* x) {
+      return devices::BorderKindOf(*x) != devices::BorderKind::kNone;
+    });
   });
 }
 
@@ -118,4 +119,4 @@ absl::Status InlineFusions(HloModule* module, const PassContext& context) {
   return InlineAll(module, ComputationsRunAsAWhole(module), HloOpcode::kFusion, context.check_stopped);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // In all computations. A call stays where control dependencies order it, or where the module would become more than
 // some times its size. In a module with manual regions all stay: those are known by the names of their computations.
@@ -38,6 +38,6 @@ std::vector<HloComputation*> ComputationsRunAsAWhole(HloModule* module, IsCompil
 absl::Status VisitComputationsRunAsAWhole(HloModule* module, IsCompiled is_compiled,
                                           absl::FunctionRef<absl::Status(HloComputation*)> visit);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_INLINE_CALLS_H_

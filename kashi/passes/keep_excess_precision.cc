@@ -10,14 +10,14 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
-bool TakesWide(const HloInstruction* user) { return TakesUnrounded(*user); }
+bool TakesWide(const HloInstruction* user) { return evaluator::TakesUnrounded(*user); }
 
 std::vector<HloInstruction*> WideOperands(HloInstruction* x) {
   std::vector<HloInstruction*> operands(x->operands().begin(), x->operands().end());
-  if (!HasWideOperands(*x)) return operands;
+  if (!evaluator::HasWideOperands(*x)) return operands;
   for (HloInstruction*& operand : operands) {
     const Shape shape = ShapeUtil::ChangeElementType(operand->shape(), F32);
     operand = x->parent()->AddInstruction(HloInstruction::CreateConvert(shape, operand));
@@ -49,11 +49,11 @@ absl::Status KeepExcessPrecision(HloModule* module, const PassContext& context) 
     // Found before anything changes: a convert that this pass makes keeps what was rounded.
     std::vector<HloInstruction*> found;
     absl::c_copy_if(computation->MakeInstructionPostOrder(), std::back_inserter(found), [](const HloInstruction* x) {
-      return CanBeUnrounded(*x) && absl::c_any_of(x->users(), TakesWide);
+      return evaluator::CanBeUnrounded(*x) && absl::c_any_of(x->users(), TakesWide);
     });
     for (HloInstruction* x : found) KASHI_RETURN_IF_ERROR(Widen(x));
   }
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

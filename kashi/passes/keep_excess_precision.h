@@ -13,12 +13,12 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // Pre: calls are inlined. Fusions are not, nor are loops unrolled: an operation and a convert that such passes bring
 // together have a rounded number between them.
 absl::Status KeepExcessPrecision(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_KEEP_EXCESS_PRECISION_H_

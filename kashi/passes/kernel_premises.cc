@@ -13,7 +13,7 @@
 #include "kashi/passes/plain_array.h"
 #include "kashi/passes/row_analysis.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 absl::Status Broken(absl::string_view premise, const HloInstruction& instruction) {
@@ -126,4 +126,4 @@ absl::Status CheckKernelPremises(const HloComputation& fused, const CodeSupport&
   return CheckInnerReduces(fused);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/passes/code_support.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // A reduce that a kernel can compute: all types are those of its computation, and no array is empty or dynamic.
 bool CanReduce(const HloInstruction& instruction, const CodeSupport& support);
@@ -31,6 +31,6 @@ bool HasScalarStarts(const HloInstruction& slice, int64_t first_start);
 // Cost: as AnalyzeRows for row kernels, else linear.
 absl::Status CheckKernelPremises(const HloComputation& fused, const CodeSupport& support);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_KERNEL_PREMISES_H_

@@ -14,7 +14,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/passes/inline_calls.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 // The scalar that chooses between the arrays of a select; null: each element has its own.
@@ -128,4 +128,4 @@ absl::Status MaskUpdates(HloModule* module, const PassContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -12,11 +12,11 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // In all computations that are run as a whole, where one scalar chooses the array, and nothing else uses the updates.
 absl::Status MaskUpdates(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_MASK_UPDATES_H_

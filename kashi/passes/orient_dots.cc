@@ -11,7 +11,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/passes/inline_calls.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 // Whether the innermost dimension is one of these.
@@ -90,4 +90,4 @@ absl::Status OrientDots(HloModule* module, const PassContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -14,10 +14,10 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 absl::Status OrientDots(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_ORIENT_DOTS_H_

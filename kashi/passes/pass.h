@@ -8,7 +8,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/code_support.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 struct PassContext {
   const CodeSupport& support;
@@ -22,6 +22,6 @@ struct PassContext {
 
 using PassFunction = absl::Status (*)(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_PASS_H_

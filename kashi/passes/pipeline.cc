@@ -13,7 +13,7 @@
 #include "kashi/passes/unroll_loops.h"
 #include "kashi/passes/unroll_windows.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr PassRow kPasses[] = {
@@ -55,4 +55,4 @@ absl::Status RunPasses(HloModule* module, const PassContext& context) {
   return RunPasses(module, context, [](const PassRow&, const HloModule&) { return absl::OkStatus(); });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

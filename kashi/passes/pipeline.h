@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 struct PassRow {
   absl::string_view name;  // as in dumps and golden files
@@ -31,6 +31,6 @@ using AfterPass = absl::FunctionRef<absl::Status(const PassRow& pass, const HloM
 absl::Status RunPasses(HloModule* module, const PassContext& context, AfterPass after);
 absl::Status RunPasses(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_PIPELINE_H_

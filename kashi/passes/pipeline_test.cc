@@ -18,7 +18,7 @@
 #include "kashi/passes/fuse.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 const std::string kDashes = "\n----------------------------------------\n";
@@ -153,4 +153,4 @@ TEST(FuseTest, MakesWhatItsFileSays) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::passes

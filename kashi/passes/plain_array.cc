@@ -3,7 +3,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 bool IsPlainType(PrimitiveType type) {
   return type == PRED || type == BF16 || type == F16 || type == F32 || type == F64 ||
@@ -15,4 +15,4 @@ bool IsPlainArray(const Shape& shape) {
          !ShapeUtil::IsZeroElementArray(shape);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

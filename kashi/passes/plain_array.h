@@ -5,13 +5,13 @@
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // PRED, BF16, F16, F32, F64, and integers of whole bytes.
 bool IsPlainType(PrimitiveType type);
 // An array of such a type, static, not empty.
 bool IsPlainArray(const Shape& shape);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_PLAIN_ARRAY_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/math.h"
 #include "kashi/passes/combiner.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 // Shorter rows are hardly worth vectors; longer ones do not stay in L2; threads share the rows.
@@ -58,7 +58,7 @@ bool IsRowReduce(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kReduce || instruction.operand_count() != 2) return false;
   const int64_t rank = instruction.operand(0)->shape().dimensions_size();
   return instruction.dimensions().size() == 1 && instruction.dimensions(0) == rank - 1 &&
-         ReorderableCombiner(*instruction.to_apply()).has_value();
+         hlo::ReorderableCombiner(*instruction.to_apply()).has_value();
 }
 
 std::optional<absl::Span<const int64_t>> RowSizesOf(const HloInstruction& root) {
@@ -106,4 +106,4 @@ bool IsForRowKernel(const HloComputation& fused, const CodeSupport& support) {
          absl::c_any_of(analysis.once_per_row, [&](const auto& entry) { return support.IsExpensive(*entry.first); });
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -20,7 +20,7 @@
 #include "kashi/passes/code_support.h"
 #include "kashi/passes/index_mapping.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // The sizes of the array whose innermost dimension is a row: the root, or the operand of a root that is a row reduce.
 // Nothing if rows are too short, too long or too few for a row kernel.
@@ -43,6 +43,6 @@ RowAnalysis AnalyzeRows(const HloInstruction& root, absl::FunctionRef<bool(const
 // Whether a row kernel should compute it.
 bool IsForRowKernel(const HloComputation& fused, const CodeSupport& support);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_ROW_ANALYSIS_H_

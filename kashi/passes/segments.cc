@@ -5,7 +5,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/passes/index_mapping.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr int64_t kMostNests = 12;
@@ -93,4 +93,4 @@ Segments FindSegments(absl::Span<const HloInstruction* const> results,
   return SegmentFinder(results[0]->shape().dimensions()).Find(results, is_member);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

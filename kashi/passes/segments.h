@@ -16,7 +16,7 @@
 #include "absl/types/span.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 struct Segments {
   // For each dimension of the results: the coordinates at which a segment begins, ascending, without 0.
@@ -32,6 +32,6 @@ struct Segments {
 Segments FindSegments(absl::Span<const HloInstruction* const> results,
                       absl::FunctionRef<bool(const HloInstruction&)> is_member);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_SEGMENTS_H_

@@ -16,7 +16,7 @@
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr int64_t kFewestElements = 1 << 18;  // one thread takes some 30 microseconds
@@ -92,7 +92,7 @@ absl::Status SplitInTwo(HloInstruction* x, Split split) {
   HloInstruction* const parts = computation->AddInstruction(
       HloInstruction::CreateReshape(ShapeUtil::MakeShape(type, sizes), x->mutable_operand(0)));
   HloInstruction* const neutral = computation->AddInstruction(
-      HloInstruction::CreateConstant(NeutralOf(*ReorderableCombiner(*x->to_apply()), type)));
+      HloInstruction::CreateConstant(hlo::NeutralOf(*hlo::ReorderableCombiner(*x->to_apply()), type)));
   HloInstruction* const partial = computation->AddInstruction(
       HloInstruction::CreateReduce(ShapeUtil::MakeShape(type, result_sizes), parts, neutral, first, x->to_apply()),
       absl::StrCat(x->name(), ".parts"));
@@ -118,4 +118,4 @@ absl::Status SplitReductions(HloModule* module, const PassContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -14,12 +14,12 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // Splits only reductions that kernels regroup anyway: sums and products of types that keep the sum of parts as it is,
 // and minima, maxima, and, or, xor of all types.
 absl::Status SplitReductions(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_SPLIT_REDUCTIONS_H_

@@ -13,7 +13,7 @@
 #include "kashi/passes/combiner.h"
 #include "kashi/passes/inline_calls.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 // How many times each element is added. Nullopt: this is no sum of repeated elements, or the type has no such number.
@@ -72,4 +72,4 @@ absl::Status SumRepeats(HloModule* module, const PassContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/while_loop_pattern.h"
 #include "kashi/passes/inline_calls.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 constexpr int64_t kMostUnrolledIterations = 8;
@@ -65,4 +65,4 @@ absl::Status UnrollLoops(HloModule* module, const PassContext& context) {
   return module->RemoveUnusedComputations();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -9,12 +9,12 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/passes/pass.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 
 // Loops whose number of iterations is known and whose body has only operations that kernels compute. Loops on small
 // arrays stay, since they become native loops. Calls must have been inlined.
 absl::Status UnrollLoops(HloModule* module, const PassContext& context);
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes
 
 #endif  // KASHI_PASSES_UNROLL_LOOPS_H_

@@ -15,7 +15,7 @@
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/plain_array.h"
 
-namespace kashi::internal {
+namespace kashi::passes {
 namespace {
 
 bool CanUnroll(const HloInstruction& x) {
@@ -25,14 +25,14 @@ bool CanUnroll(const HloInstruction& x) {
   const PrimitiveType type = x.shape().element_type();
   const auto has_type = [&](const HloInstruction* p) { return p->shape().element_type() == type; };
   if (type == PRED || input.element_type() != type || init.element_type() != type ||
-      !ReorderableCombiner(*x.to_apply()).has_value() || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
+      !hlo::ReorderableCombiner(*x.to_apply()).has_value() || !absl::c_all_of(x.to_apply()->instructions(), has_type)) {
     return false;
   }
   int64_t elements = 1;
   for (const WindowDimension& dimension : x.window().dimensions()) {
-    if (dimension.base_dilation() != 1 || dimension.size() > kOrderedWindowElements) return false;
+    if (dimension.base_dilation() != 1 || dimension.size() > evaluator::kOrderedWindowElements) return false;
     elements *= dimension.size();
-    if (elements > kOrderedWindowElements) return false;
+    if (elements > evaluator::kOrderedWindowElements) return false;
   }
   const WindowDimension& innermost = x.window().dimensions(x.window().dimensions_size() - 1);
   return elements > 1 && innermost.size() == 1 && innermost.stride() == 1 && innermost.padding_low() == 0 &&
@@ -55,7 +55,7 @@ HloInstruction* Pad(HloInstruction& x, HloOpcode combiner) {
   if (!is_padded) return x.mutable_operand(0);
   const Shape shape = ShapeUtil::MakeShape(x.shape().element_type(), sizes);
   HloInstruction* const outside =
-      x.parent()->AddInstruction(HloInstruction::CreateConstant(NeutralOf(combiner, shape.element_type())));
+      x.parent()->AddInstruction(HloInstruction::CreateConstant(hlo::NeutralOf(combiner, shape.element_type())));
   return x.parent()->AddInstruction(HloInstruction::CreatePad(shape, x.mutable_operand(0), outside, padding));
 }
 
@@ -81,7 +81,7 @@ bool Advance(const Window& window, std::vector<int64_t>* place) {
 }
 
 absl::Status Unroll(HloInstruction* x) {
-  const HloOpcode combiner = *ReorderableCombiner(*x->to_apply());
+  const HloOpcode combiner = *hlo::ReorderableCombiner(*x->to_apply());
   HloInstruction* const padded = Pad(*x, combiner);
   HloInstruction* value =
       x->parent()->AddInstruction(HloInstruction::CreateBroadcast(x->shape(), x->mutable_operand(1), {}));
@@ -106,4 +106,4 @@ absl::Status UnrollWindows(HloModule* module, const PassContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::passes

@@ -7,7 +7,7 @@
 #include "kashi/base/status.h"
 #include "kashi/proto/records_proto.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 namespace {
 
 template <typename List>
@@ -73,4 +73,4 @@ void WriteDeviceList(const CollectiveDeviceList& devices, HloInstructionProto* p
   }
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal

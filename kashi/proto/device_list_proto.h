@@ -7,12 +7,12 @@
 #include "kashi/hlo/attributes/collective_device_list.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 // Old protos have the groups in `replica_groups`.
 absl::StatusOr<CollectiveDeviceList> ReadDeviceList(const HloInstructionProto& proto);
 void WriteDeviceList(const CollectiveDeviceList& devices, HloInstructionProto* proto);
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_DEVICE_LIST_PROTO_H_

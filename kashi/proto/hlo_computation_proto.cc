@@ -28,7 +28,7 @@ HloComputationProto HloComputation::ToProto() const {
   return proto;
 }
 
-namespace internal::proto_internal {
+namespace proto::proto_internal {
 namespace {
 
 using InstructionList = std::vector<const HloInstructionProto*>;
@@ -82,5 +82,5 @@ absl::Status HloProtoReader::Finish(const HloComputationProto& proto, HloComputa
   return absl::OkStatus();
 }
 
-}  // namespace internal::proto_internal
+}  // namespace proto::proto_internal
 }  // namespace kashi

@@ -31,7 +31,7 @@ HloInstructionProto HloInstruction::ToProto() const {
   for (const HloInstruction* predecessor : control_predecessors()) {
     proto.add_control_predecessor_ids(predecessor->unique_id());
   }
-  internal::proto_internal::WriteFields(*this, &proto);
+  proto::proto_internal::WriteFields(*this, &proto);
 
   ToWire(metadata(), proto.mutable_metadata());
   if (has_backend_config()) proto.set_backend_config(raw_backend_config_string());
@@ -39,7 +39,7 @@ HloInstructionProto HloInstruction::ToProto() const {
   ToWire(statistics_viz(), proto.mutable_statistics_viz());
   if (has_sharding()) ToWire(sharding().ToProto(), proto.mutable_sharding());
   if (original_value() != nullptr)
-    internal::proto_internal::WriteOriginalValue(*original_value(), proto.mutable_original_value());
+    proto::proto_internal::WriteOriginalValue(*original_value(), proto.mutable_original_value());
   if (const auto& replicated = parameter_replicated_at_leaf_buffers()) {
     for (const bool value : *replicated) {
       proto.mutable_parameter_replication()->add_replicated_at_leaf_buffers(value);
@@ -48,7 +48,7 @@ HloInstructionProto HloInstruction::ToProto() const {
   return proto;
 }
 
-namespace internal::proto_internal {
+namespace proto::proto_internal {
 
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ absl::Status HloProtoReader::ReadMetadata(const wire::OpMetadata& message, HloIn
     instruction->set_shared_metadata(found->second);
     return absl::OkStatus();
   }
-  internal::SharedValue<OpMetadata> shared(metadata);
+  base::SharedValue<OpMetadata> shared(metadata);
   metadata_.emplace(std::move(metadata), shared);
   instruction->set_shared_metadata(std::move(shared));
   return absl::OkStatus();
@@ -204,8 +204,8 @@ absl::Status HloProtoReader::ReadBackendConfig(const HloInstructionProto& proto,
     KASHI_ASSIGN_OR_RETURN(config, PayloadBytes(proto.backend_config_payload()));
   }
   if (config.empty()) return absl::OkStatus();
-  internal::SharedValue<std::string>& shared = backend_configs_[config];
-  if (!shared) shared = internal::SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
+  base::SharedValue<std::string>& shared = backend_configs_[config];
+  if (!shared) shared = base::SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   instruction->set_shared_backend_config(shared);
   return absl::OkStatus();
 }
@@ -218,5 +218,5 @@ absl::StatusOr<std::string> HloProtoReader::PayloadBytes(const wire::Payload& pa
   return proto_.payloads(static_cast<int>(payload.id()));
 }
 
-}  // namespace internal::proto_internal
+}  // namespace proto::proto_internal
 }  // namespace kashi

@@ -27,7 +27,7 @@ absl::StatusOr<std::string> HloModuleToJson(const HloModule& module) {
   const auto status = google::protobuf::util::MessageToJsonString(module.ToProto(), &json, options);
   if (!status.ok()) return InvalidArgument("the module cannot be written as JSON: %s", std::string(status.message()));
   ModuleSettingsFile file;
-  *file.mutable_kashi_settings() = internal::proto_internal::SettingsOf(module.config());
+  *file.mutable_kashi_settings() = proto::proto_internal::SettingsOf(module.config());
   if (file.kashi_settings().ByteSizeLong() == 0) return json;
   // {"kashi_settings": {…}} and {…} become one object.
   std::string settings;
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> HloModuleFromJson(absl::string_view t
     if (!status.ok()) return InvalidArgument("not an HloModuleProto in JSON: %s", std::string(status.message()));
   }
   KASHI_ASSIGN_OR_RETURN(HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
-  internal::proto_internal::ApplySettings(settings.kashi_settings(), &config);
+  proto::proto_internal::ApplySettings(settings.kashi_settings(), &config);
   return HloModule::CreateFromProto(proto, config);
 }
 

@@ -95,8 +95,8 @@ void WriteStackFrames(const StackFrameIndex& index, StackFrameIndexProto* proto)
 void WriteRecoveryTable(const std::vector<OriginalValueRecoveryEntry>& table, OriginalValueRecoveryTableProto* proto) {
   for (const OriginalValueRecoveryEntry& entry : table) {
     OriginalValueRecoveryTableProto::Entry* entry_proto = proto->add_entries();
-    internal::proto_internal::WriteOriginalArray(entry.old_array, entry_proto->mutable_old_original_array());
-    internal::proto_internal::WriteOriginalArray(entry.new_array, entry_proto->mutable_new_original_array());
+    proto::proto_internal::WriteOriginalArray(entry.old_array, entry_proto->mutable_old_original_array());
+    proto::proto_internal::WriteOriginalArray(entry.new_array, entry_proto->mutable_new_original_array());
     if (entry.recovery_module) *entry_proto->mutable_recovery_module() = entry.recovery_module->ToProto();
   }
 }
@@ -160,10 +160,10 @@ absl::StatusOr<HloModuleConfig> HloModule::CreateModuleConfigFromProto(const Hlo
 absl::StatusOr<std::unique_ptr<HloModule>> HloModule::CreateFromProto(const HloModuleProto& proto,
                                                                       const HloModuleConfig& config,
                                                                       bool prohibit_empty_literal) {
-  return internal::proto_internal::HloProtoReader(proto, config, prohibit_empty_literal, /*depth=*/0).Read();
+  return proto::proto_internal::HloProtoReader(proto, config, prohibit_empty_literal, /*depth=*/0).Read();
 }
 
-namespace internal::proto_internal {
+namespace proto::proto_internal {
 
 absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   return absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));
@@ -377,5 +377,5 @@ absl::Status HloProtoReader::ReadModuleFields() {
   return absl::OkStatus();
 }
 
-}  // namespace internal::proto_internal
+}  // namespace proto::proto_internal
 }  // namespace kashi

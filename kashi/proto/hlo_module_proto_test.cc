@@ -17,7 +17,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using ::testing::HasSubstr;
@@ -361,4 +361,4 @@ TEST(HloModuleProtoTest, RefusesBrokenModules) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -147,14 +147,14 @@ absl::Status Parse(absl::string_view bytes, bool text_format, Message* message) 
 absl::StatusOr<std::unique_ptr<HloModule>> MakeModule(const HloModuleProto& proto, const ModuleSettings& settings,
                                                       bool prohibit_empty_literal) {
   KASHI_ASSIGN_OR_RETURN(HloModuleConfig config, HloModule::CreateModuleConfigFromProto(proto));
-  internal::proto_internal::ApplySettings(settings, &config);
+  proto::proto_internal::ApplySettings(settings, &config);
   return HloModule::CreateFromProto(proto, config, prohibit_empty_literal);
 }
 
 // The proto that a file has for the module; in text format the settings stand in front of the whole file.
 HloModuleProto ModuleProtoOf(const HloModule& module, bool text_format) {
   HloModuleProto proto = module.ToProto();
-  if (!text_format) internal::proto_internal::AddSettings(module.config(), &proto);
+  if (!text_format) proto::proto_internal::AddSettings(module.config(), &proto);
   return proto;
 }
 
@@ -173,7 +173,7 @@ absl::Status Write(const Message& message, bool text_format, std::string* bytes)
   if (message.ByteSizeLong() > std::numeric_limits<int>::max()) {
     return ResourceExhausted("a %s of 2 GiB or more cannot be written", message.GetDescriptor()->name());
   }
-  if (const auto* field = internal::proto_internal::FindStringThatIsNotUtf8(message)) {
+  if (const auto* field = proto::proto_internal::FindStringThatIsNotUtf8(message)) {
     return InvalidArgument("a string that is not UTF-8 cannot be written: %s", field->full_name());
   }
   if (text_format) {
@@ -223,8 +223,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadHloProto(absl::string_view bytes,
     proto = std::move(*file->snapshot.mutable_hlo()->mutable_hlo_module());
     file->snapshot.mutable_hlo()->clear_hlo_module();
   }
-  const ModuleSettings settings = file->text_format ? internal::proto_internal::SettingsInComment(bytes)
-                                                    : internal::proto_internal::SettingsIn(proto);
+  const ModuleSettings settings =
+      file->text_format ? proto::proto_internal::SettingsInComment(bytes) : proto::proto_internal::SettingsIn(proto);
   return MakeModule(proto, settings, prohibit_empty_literal);
 }
 
@@ -255,7 +255,7 @@ absl::Status WriteMessage(const HloModule& module, const HloProtoFile& file, std
 
 absl::Status WriteHloProto(const HloModule& module, const HloProtoFile& file, std::string* bytes) {
   KASHI_RETURN_IF_ERROR(WriteMessage(module, file, bytes));
-  if (file.text_format) bytes->insert(0, internal::proto_internal::SettingsComment(module.config()));
+  if (file.text_format) bytes->insert(0, proto::proto_internal::SettingsComment(module.config()));
   return absl::OkStatus();
 }
 

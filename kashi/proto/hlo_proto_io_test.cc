@@ -8,7 +8,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/proto/utf8_strings.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(HloProtoIoTest, StringsAreUtf8) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -26,7 +26,7 @@
 #include "kashi/literal/literal_parser.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 class HloProtoReader {
  public:
@@ -79,13 +79,13 @@ class HloProtoReader {
 
   // Many instructions have the same value, and share it.
   absl::flat_hash_map<Shape, SharedShape> shapes_;
-  absl::flat_hash_map<OpMetadata, SharedValue<OpMetadata>> metadata_;
-  absl::flat_hash_map<std::string, SharedValue<std::string>> backend_configs_;
+  absl::flat_hash_map<OpMetadata, base::SharedValue<OpMetadata>> metadata_;
+  absl::flat_hash_map<std::string, base::SharedValue<std::string>> backend_configs_;
 };
 
 // Returns the same status with `context: ` before its message.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_HLO_PROTO_READER_H_

@@ -9,7 +9,7 @@
 #include "kashi/proto/hlo.pb.h"
 #include "kashi/proto/instruction_fields_proto.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 template <HloField field>
 const HloFieldType<field>* FindField(const HloInstruction& instruction) {
@@ -36,6 +36,6 @@ void WriteField(const HloInstruction& instruction, HloInstructionProto* proto);
   template <>              \
   void WriteField<HloField::field>(const HloInstruction& instruction, [[maybe_unused]] HloInstructionProto* proto)
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_INSTRUCTION_FIELD_FUNCTIONS_H_

@@ -15,7 +15,7 @@
 #include "kashi/proto/instruction_field_functions.h"
 #include "kashi/proto/records_proto.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 // ---- Numbers, truth values, strings ---------------------------------------------------------------------------------
 
@@ -476,4 +476,4 @@ void WriteFields(const HloInstruction& instruction, HloInstructionProto* proto) 
   });
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 // The facts about an instruction that are known before it is made.
 struct InstructionReading {
@@ -29,6 +29,6 @@ absl::Status ReadFields(const InstructionReading& reading, HloFieldList* fields)
 // Writes what XLA writes: also some fields that the instruction does not have, with their implied values.
 void WriteFields(const HloInstruction& instruction, HloInstructionProto* proto);
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_INSTRUCTION_FIELDS_PROTO_H_

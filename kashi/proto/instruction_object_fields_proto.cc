@@ -14,7 +14,7 @@
 #include "kashi/proto/literal_proto.h"
 #include "kashi/proto/records_proto.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 // A custom call has the shapes iff constrain_layout is set, which is no field of it.
 KASHI_READ(operand_shapes_with_layout) {
@@ -172,4 +172,4 @@ KASHI_WRITE(called_computations) {
   }
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal

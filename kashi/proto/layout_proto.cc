@@ -22,7 +22,7 @@ absl::StatusOr<Tile> Tile::FromProto(const TileProto& proto) {
   for (int i = 0; i < proto.dimensions_size(); ++i) {
     const int64_t dimension = proto.dimensions(i);
     if (dimension >= 0) continue;
-    return internal::proto_internal::RetCheckFailure(
+    return proto::proto_internal::RetCheckFailure(
         "TileProto.dimensions", "dimension >= 0 (entry ", i, " is ",
         dimension == kCombineDimension ? "`*`, which a proto cannot represent" : absl::StrCat(dimension), ")");
   }
@@ -66,7 +66,7 @@ void SplitConfig::SetProto(SplitConfigProto& proto) const {
 
 absl::StatusOr<Layout> Layout::FromProto(const LayoutProto& proto) {
   Layout layout;
-  KASHI_RETURN_IF_ERROR(internal::proto_internal::ShapeReader::Read(proto, &layout));
+  KASHI_RETURN_IF_ERROR(proto::proto_internal::ShapeReader::Read(proto, &layout));
   return layout;
 }
 

@@ -10,7 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using google::protobuf::UnknownField;
@@ -82,4 +82,4 @@ absl::StatusOr<LegacyLayout> ReadLegacyLayout(const LayoutProto& proto) {
   return layout;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::proto

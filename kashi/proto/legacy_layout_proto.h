@@ -13,12 +13,12 @@ namespace kashi {
 class LayoutProto;
 }  // namespace kashi
 
-namespace kashi::internal {
+namespace kashi::proto {
 
 // minor_to_major and fields 2 to 5; not validated. A proto without `format` is dense: the oldest had no such field.
 // INVALID_ARGUMENT for a field of the wrong wire type and for a number that its enum does not have.
 absl::StatusOr<LegacyLayout> ReadLegacyLayout(const LayoutProto& proto);
 
-}  // namespace kashi::internal
+}  // namespace kashi::proto
 
 #endif  // KASHI_PROTO_LEGACY_LAYOUT_PROTO_H_

@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(ReadLegacyLayout, RefusesBrokenFields) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -42,10 +42,10 @@
 
 namespace kashi {
 
-using internal::ArrayValueState;
+using literal::ArrayValueState;
 namespace {
 
-using internal::LiteralPiece;
+using literal::LiteralPiece;
 
 // The types whose elements are a list of numbers, and the lists; a complex number is two entries.
 // clang-format off
@@ -331,8 +331,8 @@ void AppendNumber(T value, std::string* output) {
 
 }  // namespace
 
-absl::Status internal::proto_internal::CheckLiteral(const LiteralProto& proto, bool prohibit_empty,
-                                                    int64_t* unlisted_bytes) {
+absl::Status proto::proto_internal::CheckLiteral(const LiteralProto& proto, bool prohibit_empty,
+                                                 int64_t* unlisted_bytes) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, Shape::FromProto(proto.shape()));
   return CheckTree(proto, shape, prohibit_empty, unlisted_bytes);
 }

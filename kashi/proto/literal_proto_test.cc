@@ -14,7 +14,7 @@
 #include "kashi/literal/literal_parser.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using ::testing::ElementsAre;
@@ -222,4 +222,4 @@ TEST(LiteralSerializationTest, ClaimsAreNotBelieved) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -7,7 +7,7 @@
 #include "google/protobuf/text_format.h"
 #include "google/protobuf/unknown_field_set.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 namespace {
 
 constexpr absl::string_view kComment = "# ";
@@ -91,4 +91,4 @@ ModuleSettings SettingsInComment(absl::string_view text) {
   return file.kashi_settings();
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal

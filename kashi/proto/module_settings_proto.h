@@ -13,7 +13,7 @@
 #include "kashi/proto/hlo.pb.h"
 #include "kashi/proto/module_settings.pb.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 // Only the settings that differ from the default; an empty message if there are none.
 ModuleSettings SettingsOf(const HloModuleConfig& config);
@@ -27,6 +27,6 @@ ModuleSettings SettingsIn(const HloModuleProto& proto);
 std::string SettingsComment(const HloModuleConfig& config);
 ModuleSettings SettingsInComment(absl::string_view text);
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_MODULE_SETTINGS_PROTO_H_

@@ -6,7 +6,7 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 namespace {
 
 using Node = OriginalValue::Node;
@@ -85,18 +85,18 @@ void WriteOriginalValue(const OriginalValue& value, OriginalValueProto* proto) {
   WriteLeaves(value.tree(), &index, proto);
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 namespace kashi {
 
 OriginalValueProto OriginalValue::ToProto() const {
   OriginalValueProto proto;
-  internal::proto_internal::WriteOriginalValue(*this, &proto);
+  proto::proto_internal::WriteOriginalValue(*this, &proto);
   return proto;
 }
 
 std::shared_ptr<OriginalValue> OriginalValue::FromProto(const OriginalValueProto& proto) {
-  absl::StatusOr<OriginalValue> value = internal::proto_internal::ReadOriginalValue(proto);
+  absl::StatusOr<OriginalValue> value = proto::proto_internal::ReadOriginalValue(proto);
   return value.ok() ? std::make_shared<OriginalValue>(*std::move(value)) : nullptr;
 }
 

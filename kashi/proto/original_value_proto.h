@@ -6,7 +6,7 @@
 #include "kashi/hlo/ir/original_value.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 OriginalArray ReadOriginalArray(const OriginalArrayProto& proto);
 void WriteOriginalArray(const OriginalArray& array, OriginalArrayProto* proto);
@@ -15,6 +15,6 @@ void WriteOriginalArray(const OriginalArray& array, OriginalArrayProto* proto);
 absl::StatusOr<OriginalValue> ReadOriginalValue(const OriginalValueProto& proto);
 void WriteOriginalValue(const OriginalValue& value, OriginalValueProto* proto);
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_ORIGINAL_VALUE_PROTO_H_

@@ -19,7 +19,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/proto/hlo.pb.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -163,4 +163,4 @@ TEST(ProtoSchema, EnumsOfRecordsHaveTheSameNumbers) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -6,7 +6,7 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using ::testing::HasSubstr;
@@ -109,4 +109,4 @@ TEST(RecordsProtoTest, RecordsAreBytesAndTextAsMessagesAre) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -19,7 +19,7 @@ namespace kashi {
 
 absl::StatusOr<Shape> Shape::FromProto(const ShapeProto& proto) {
   Shape shape;
-  KASHI_RETURN_IF_ERROR(internal::proto_internal::ShapeReader::Read(proto, &shape));
+  KASHI_RETURN_IF_ERROR(proto::proto_internal::ShapeReader::Read(proto, &shape));
   return shape;
 }
 
@@ -49,7 +49,7 @@ void Shape::SetProto(ShapeProto& proto) const {
 
 absl::StatusOr<ProgramShape> ProgramShape::FromProto(const ProgramShapeProto& proto) {
   if (proto.parameters_size() != proto.parameter_names_size()) {
-    return internal::proto_internal::RetCheckFailure(
+    return proto::proto_internal::RetCheckFailure(
         "ProgramShapeProto.parameter_names",
         "ProgramShapeProto has different numbers of parameters and parameter names: ", proto.parameters_size(), " vs ",
         proto.parameter_names_size());

@@ -19,7 +19,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi::internal {
+namespace kashi::proto {
 namespace {
 
 using ::testing::ElementsAre;
@@ -381,4 +381,4 @@ TEST(ShapeIndexProtoTest, RoundTrip) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::proto

@@ -8,7 +8,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 namespace {
 
 // Null if there is none. The layout of a buffer itself has priority over that of its array, as in XLA.
@@ -122,4 +122,4 @@ absl::Status ShapeReader::ReadLayout(const LayoutProto& proto, int depth, Layout
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal

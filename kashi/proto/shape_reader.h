@@ -13,7 +13,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/proto/xla_data.pb.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 // Reads a proto into `*result`, which is unspecified after an error.
 class ShapeReader {
@@ -47,6 +47,6 @@ absl::Status RetCheckFailure(absl::string_view field, const Args&... args) {
   return absl::InternalError(absl::StrCat("RET_CHECK failure (", field, ") ", args...));
 }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_SHAPE_READER_H_

@@ -7,7 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "kashi/base/text.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -77,7 +77,7 @@ class Search {
 
 bool IsUtf8(absl::string_view text) {
   while (!text.empty()) {
-    const size_t length = Utf8SequenceLength(text);
+    const size_t length = base::Utf8SequenceLength(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -86,4 +86,4 @@ bool IsUtf8(absl::string_view text) {
 
 const FieldDescriptor* FindStringThatIsNotUtf8(const Message& message) { return Search().Find(message); }
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal

@@ -7,7 +7,7 @@
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 
-namespace kashi::internal::proto_internal {
+namespace kashi::proto::proto_internal {
 
 bool IsUtf8(absl::string_view text);
 
@@ -15,6 +15,6 @@ bool IsUtf8(absl::string_view text);
 // there can be strings; recursion is as deep as the message.
 const google::protobuf::FieldDescriptor* FindStringThatIsNotUtf8(const google::protobuf::Message& message);
 
-}  // namespace kashi::internal::proto_internal
+}  // namespace kashi::proto::proto_internal
 
 #endif  // KASHI_PROTO_UTF8_STRINGS_H_

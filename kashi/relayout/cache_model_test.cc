@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(CacheModelTest, OfMachineIsUsable) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using testing::ElementsAre;
@@ -74,8 +74,9 @@ TEST(PlacementTest, EveryOffsetIsThatOfTheFormula) {
     const std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
     std::vector<int64_t> index(sizes.size(), 0);
     for (int64_t i = ShapeUtil::ElementsIn(shape); i > 0; --i) {
-      EXPECT_EQ(placement.BitOffset(index), index_map_oracle::MapIndex(shape, index) * placement.slot_bits()) << text;
-      index_map_oracle::Bump(sizes, &index);
+      EXPECT_EQ(placement.BitOffset(index), array::index_map_oracle::MapIndex(shape, index) * placement.slot_bits())
+          << text;
+      array::index_map_oracle::Bump(sizes, &index);
     }
   }
 }
@@ -197,4 +198,4 @@ TEST(PlacementTest, SlicesMayBeEmptyButNotOutside) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

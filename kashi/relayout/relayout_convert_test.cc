@@ -13,7 +13,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -43,7 +43,8 @@ absl::uint128 ConvertBits(PrimitiveType from, PrimitiveType to, absl::uint128 bi
       [&](auto from_type) {
         using From = NativeTypeOf<from_type>;
         return primitive_util::ArrayTypeSwitch(
-            [&](auto to_type) { return BitsOf(ConvertElement<NativeTypeOf<to_type>>(FromBits<From>(bits))); }, to);
+            [&](auto to_type) { return BitsOf(array::ConvertElement<NativeTypeOf<to_type>>(FromBits<From>(bits))); },
+            to);
       },
       from);
 }
@@ -147,4 +148,4 @@ TEST(RelayoutConvertTest, ConversionsOfRandomPlacementsEqualBruteForce) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -32,7 +32,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using namespace relayout_testing;  // NOLINT(build/namespaces)
@@ -190,7 +190,7 @@ bool ForEachSmallArray(int rank, F visit) {
   constexpr int64_t kSizes[] = {1, 2, 3, 7, 8, 9};
   const Index radix(rank, std::size(kSizes));
   Index digits(rank, 0), sizes(rank);
-  for (int64_t i = index_map_oracle::Product(radix); i > 0; --i, index_map_oracle::Bump(radix, &digits)) {
+  for (int64_t i = array::index_map_oracle::Product(radix); i > 0; --i, array::index_map_oracle::Bump(radix, &digits)) {
     for (int d = 0; d < rank; ++d) sizes[d] = kSizes[digits[d]];
     Index permutation(rank);
     std::iota(permutation.begin(), permutation.end(), 0);
@@ -208,8 +208,8 @@ TEST_F(RelayoutExhaustiveTest, SmallScopeEqualsTheIndexLoopOnAllTargets) {
   ASSERT_FALSE(targets.empty());
   const bool is_full = IsFullScope();
   const int64_t all = SmallScope::PairCount(), count = targets.size();
-  const int64_t few = is_full ? all : all / kShare;
-  const int64_t pairs_of_rank[] = {few, few, few, is_full ? all : 24 / count / kShare + 1, is_full ? 16 : 1};
+  const int64_t few = is_full ? all : all / base::kShare;
+  const int64_t pairs_of_rank[] = {few, few, few, is_full ? all : 24 / count / base::kShare + 1, is_full ? 16 : 1};
   int64_t run = 0, skipped = 0;
   for (int64_t share = 0; share < count; ++share) {
     const int64_t target = targets[share];
@@ -220,7 +220,7 @@ TEST_F(RelayoutExhaustiveTest, SmallScopeEqualsTheIndexLoopOnAllTargets) {
     for (int rank = 0; rank <= 4; ++rank) {
       int64_t turn = 0;  // at rank 4 the targets take turns in the default scope
       const bool go_on = ForEachSmallArray(rank, [&](const Index& sizes, const Index& permutation) {
-        if (rank == 4 && !is_full && turn++ % (count * kShare) != share) return true;
+        if (rank == 4 && !is_full && turn++ % (count * base::kShare) != share) return true;
         for (int64_t i = 0; i < pairs_of_rank[rank]; ++i) {
           const Trial trial = scope.Next(sizes, permutation);
           const bool fits = runner.Fits(trial);
@@ -259,7 +259,7 @@ TEST_F(RelayoutRandomTest, IndexLoopEqualsBruteForce) {
   limits.max_rank = 4;
   limits.max_size = 12;
   limits.max_elements = 300;
-  const int64_t count = IsFullScope() ? 100000 : 3000 / kShare;
+  const int64_t count = IsFullScope() ? 100000 : 3000 / base::kShare;
   const auto check = [&](const Trial& trial) {
     return runner.Fits(trial) ? runner.RunBruteForce(trial, [](absl::uint128 value) { return value; }) : "";
   };
@@ -275,7 +275,7 @@ TEST_F(RelayoutRandomTest, SmallArraysEqualTheIndexLoop) {
   const RandomPick pick(2);
   Runner runner(1 << 21);
   const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
-  const int64_t count = (IsFullScope() ? 1000000 : 20000 / kShare) / targets.size();
+  const int64_t count = (IsFullScope() ? 1000000 : 20000 / base::kShare) / targets.size();
   for (const int64_t target : targets) {
     const WithTarget with_target(target);
     const std::string where = absl::StrCat(", Highway target ", hwy::TargetName(target));
@@ -319,7 +319,7 @@ TEST_F(RelayoutRandomTest, WordsOfEightRowsEqualTheIndexLoop) {
   limits.max_size = 700;
   limits.max_elements = 60000;
   const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
-  const int64_t count = (IsFullScope() ? 100000 : 3000 / kShare) / targets.size();
+  const int64_t count = (IsFullScope() ? 100000 : 3000 / base::kShare) / targets.size();
   for (const int64_t target : targets) {
     const WithTarget with_target(target);
     const std::string where = absl::StrCat(", Highway target ", hwy::TargetName(target));
@@ -340,7 +340,7 @@ TEST_F(RelayoutRandomTest, LargeArraysEqualTheIndexLoop) {
   limits.max_tile = 300;
   limits.min_elements = 50000;
   limits.max_elements = 400000;
-  const int64_t count = IsFullScope() ? 2000 : 60 / kShare;
+  const int64_t count = IsFullScope() ? 2000 : 60 / base::kShare;
   const auto check = [&](const Trial& trial) { return runner.Fits(trial) ? runner.Run(trial) : ""; };
   for (int64_t i = 0; i < count; ++i) {
     Trial trial = DrawTrial(pick, limits);
@@ -349,4 +349,4 @@ TEST_F(RelayoutRandomTest, LargeArraysEqualTheIndexLoop) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -14,7 +14,7 @@
 namespace kashi {
 namespace {
 
-absl::Status CheckTask(const internal::RelayoutTask& task) {
+absl::Status CheckTask(const relayout::RelayoutTask& task) {
   const Placement &from = task.from, &to = task.to;
   if (from.dimensions() != to.dimensions()) {
     return InvalidArgument("%s and %s are not the same array: their dimensions differ", from.ToString(), to.ToString());
@@ -25,7 +25,7 @@ absl::Status CheckTask(const internal::RelayoutTask& task) {
   }
   if (task.options.threads < 0) return InvalidArgument("%d threads", task.options.threads);
   if (task.options.caches) KASHI_RETURN_IF_ERROR(ParseCacheModel(task.options.caches->ToString()).status());
-  return internal::CheckForms(task.from_form(), task.to_form());
+  return relayout::CheckForms(task.from_form(), task.to_form());
 }
 
 int64_t BufferBytes(const Placement& placement) { return placement.has_layout() ? placement.map().byte_size() : 0; }
@@ -33,21 +33,21 @@ int64_t BufferBytes(const Placement& placement) { return placement.has_layout() 
 }  // namespace
 
 struct RelayoutPlan::State {
-  internal::RelayoutTask task;
-  internal::MovePlan plan;
+  relayout::RelayoutTask task;
+  relayout::MovePlan plan;
 };
 
 RelayoutPlan::RelayoutPlan(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 absl::StatusOr<RelayoutPlan> RelayoutPlan::Make(const Placement& from, const Placement& to,
                                                 const RelayoutOptions& options) {
-  internal::RelayoutTask task = {from, to, options};
+  relayout::RelayoutTask task = {from, to, options};
   KASHI_RETURN_IF_ERROR(CheckTask(task));
-  internal::MovePlan plan;
+  relayout::MovePlan plan;
   if (options.measure) {
-    KASHI_ASSIGN_OR_RETURN(plan, internal::MakeMeasuredPlan(task));
+    KASHI_ASSIGN_OR_RETURN(plan, relayout::MakeMeasuredPlan(task));
   } else {
-    plan = internal::MakeMovePlan(task);
+    plan = relayout::MakeMovePlan(task);
   }
   return RelayoutPlan(std::make_shared<State>(State{std::move(task), std::move(plan)}));
 }
@@ -66,17 +66,17 @@ int64_t RelayoutPlan::target_bytes() const { return BufferBytes(to()); }
 bool RelayoutPlan::is_identity() const { return state_->plan.is_identity; }
 
 void RelayoutPlan::Execute(const void* source, void* target) const {
-  internal::ExecutePlan(state_->task, state_->plan, static_cast<const char*>(source), static_cast<char*>(target));
+  relayout::ExecutePlan(state_->task, state_->plan, static_cast<const char*>(source), static_cast<char*>(target));
 }
 
 void RelayoutPlan::ExecuteByIndex(const void* source, void* target) const {
-  const internal::RelayoutTask& task = state_->task;
+  const relayout::RelayoutTask& task = state_->task;
   char* const to = static_cast<char*>(target);
   if (task.clears_padding()) {
-    internal::ClearByIndex(task, to);
-    internal::ClearLastBits(task.to, to);
+    relayout::ClearByIndex(task, to);
+    relayout::ClearLastBits(task.to, to);
   }
-  internal::MoveByIndex(task, state_->plan.context->convert, static_cast<const char*>(source), to);
+  relayout::MoveByIndex(task, state_->plan.context->convert, static_cast<const char*>(source), to);
 }
 
 std::string RelayoutPlan::ToString() const {

@@ -25,7 +25,7 @@
 #include "kashi/base/sanitizers_testing.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using relayout_testing::Index;
@@ -37,9 +37,9 @@ using testing::HasSubstr;
 
 using Bytes = std::vector<uint8_t>;
 
-Placement PlacementOf(absl::string_view text) { return Placement::OfLayout(S(text)).value(); }
+Placement PlacementOf(absl::string_view text) { return Placement::OfLayout(array::S(text)).value(); }
 RelayoutPlan PlanOf(absl::string_view from, absl::string_view to, const RelayoutOptions& options = {}) {
-  return RelayoutPlan::Make(S(from), S(to), options).value();
+  return RelayoutPlan::Make(array::S(from), array::S(to), options).value();
 }
 std::string ErrorOf(const absl::StatusOr<RelayoutPlan>& plan) {
   if (plan.ok()) return "no error";
@@ -259,7 +259,7 @@ TEST(RelayoutPlanTest, MakesPlansOfHugeArrays) {
         std::pair("u1[1099511627776,1000003]{1,0:E(1)}", "u1[1099511627776,1000003]{0,1:T(2048)E(1)}"),
         std::pair("s8[288230376151711743]", "s8[288230376151711743]{0:T(3)(2)}"),
         std::pair("u8[1000000007,1000003]{1,0:T(641,643)}", "u8[1000000007,1000003]{1,0:T(647,653)}")}) {
-    const absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(S(from), S(to));
+    const absl::StatusOr<RelayoutPlan> plan = RelayoutPlan::Make(array::S(from), array::S(to));
     if (plan.ok()) {
       EXPECT_FALSE(plan->ToString().empty());
     } else {
@@ -299,7 +299,7 @@ TEST(RelayoutPlanTest, MakesPlansOfHostileTilesSoon) {
 
 TEST(RelayoutPlanTest, RefusesWhatIsNotOneArray) {
   const auto make = [](absl::string_view from, absl::string_view to, const RelayoutOptions& options = {}) {
-    return ErrorOf(RelayoutPlan::Make(S(from), S(to), options));
+    return ErrorOf(RelayoutPlan::Make(array::S(from), array::S(to), options));
   };
   EXPECT_THAT(make("f32[2,3]", "f32[3,2]"), HasSubstr("dimensions"));
   EXPECT_THAT(make("f32[6]", "f32[2,3]"), HasSubstr("dimensions"));
@@ -325,7 +325,7 @@ TEST(RelayoutPlanTest, KnowsItsSides) {
   options.threads = 3;
   const RelayoutPlan plan = PlanOf("f32[20,200]{1,0:M(8)}", "f32[20,200]{1,0:T(8,128)}", options);
   EXPECT_EQ(plan.from().ToString(), PlacementOf("f32[20,200]{1,0:M(8)}").ToString());
-  EXPECT_EQ(plan.to().shape(), S("f32[20,200]{1,0:T(8,128)}"));
+  EXPECT_EQ(plan.to().shape(), array::S("f32[20,200]{1,0:T(8,128)}"));
   EXPECT_EQ(plan.options().threads, 3);
   EXPECT_EQ(plan.options().padding, absl::uint128(5));
   EXPECT_EQ(plan.source_bytes(), 20 * 200 * 4 + 8);
@@ -405,7 +405,7 @@ bool ExpectMoves(absl::string_view from, absl::string_view to, std::initializer_
   for (const bool non_temporal : non_temporal_stores) {
     RelayoutOptions options;
     options.non_temporal_stores = non_temporal;
-    const RelayoutPlan plan = RelayoutPlan::Make(S(from), S(to), options).value();
+    const RelayoutPlan plan = RelayoutPlan::Make(array::S(from), array::S(to), options).value();
     line_by_line = absl::StrContains(plan.ToString(), "line by line");
     std::vector<char> source(plan.source_bytes());
     for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 2654435761u >> 11);
@@ -473,7 +473,7 @@ TEST(RelayoutPlanTest, LongRunsPastTheCaches) {
   std::mt19937_64 random(20261125);
   const auto pick = [&](int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % (high - low + 1)); };
   const std::pair<const char*, int64_t> kTypes[] = {{"u8", 1}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
-  constexpr int kRounds = 150 / kShare;
+  constexpr int kRounds = 150 / base::kShare;
   int line_by_line = 0;
   for (int i = 0; i < kRounds; ++i) {
     const auto& [type, bytes] = kTypes[pick(0, 3)];
@@ -522,4 +522,4 @@ TEST(RelayoutPlanTest, ThreadsShareAPlan) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

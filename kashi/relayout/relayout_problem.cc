@@ -15,9 +15,9 @@
 
 namespace kashi {
 
-using internal::Lexer;
-using internal::QuoteToken;
-using internal::Token;
+using array::Lexer;
+using array::QuoteToken;
+using array::Token;
 namespace {
 
 using Kind = Token::Kind;

@@ -33,7 +33,7 @@
 #include "kashi/relayout/placement.h"
 #include "kashi/relayout/relayout_plan.h"
 
-namespace kashi::internal::relayout_testing {
+namespace kashi::relayout::relayout_testing {
 
 using Index = std::vector<int64_t>;
 using TileList = std::vector<Index>;
@@ -147,32 +147,32 @@ inline absl::uint128 InSlot(PrimitiveType type, absl::uint128 value, int64_t slo
 // Bits from the address to each element of the part, in row-major order.
 inline Index BitOffsets(const Side& side) {
   const Index whole(side.shape.dimensions().begin(), side.shape.dimensions().end());
-  Index of_whole(index_map_oracle::Product(whole), 0);
+  Index of_whole(array::index_map_oracle::Product(whole), 0);
   if (side.byte_strides) {
     Index index(whole.size(), 0);
     for (int64_t& offset : of_whole) {
       for (size_t d = 0; d < index.size(); ++d) offset += 8 * index[d] * (*side.byte_strides)[d];
-      index_map_oracle::Bump(whole, &index);
+      array::index_map_oracle::Bump(whole, &index);
     }
   } else {
-    const index_map_oracle::Cells cells = index_map_oracle::Materialise(side.shape);
+    const array::index_map_oracle::Cells cells = array::index_map_oracle::Materialise(side.shape);
     const int64_t prefix = std::max<int64_t>(0, side.shape.layout().dynamic_shape_metadata_prefix_bytes());
     for (size_t p = 0; p < cells.cells.size(); ++p) {
       if (cells.cells[p] != cells.kPadding) of_whole[cells.cells[p]] = 8 * prefix + p * SlotBits(side);
     }
   }
   if (!side.starts) return of_whole;
-  Index of_part(index_map_oracle::Product(side.sizes)), index(side.sizes.size(), 0), at(index.size());
+  Index of_part(array::index_map_oracle::Product(side.sizes)), index(side.sizes.size(), 0), at(index.size());
   for (int64_t& offset : of_part) {
     for (size_t d = 0; d < index.size(); ++d) at[d] = index[d] + (*side.starts)[d];
-    offset = of_whole[index_map_oracle::Linear(at, whole)];
-    index_map_oracle::Bump(side.sizes, &index);
+    offset = of_whole[array::index_map_oracle::Linear(at, whole)];
+    array::index_map_oracle::Bump(side.sizes, &index);
   }
   return of_part;
 }
 
 inline void FillPadding(const Side& side, absl::uint128 padding, char* target) {
-  const index_map_oracle::Cells cells = index_map_oracle::Materialise(side.shape);
+  const array::index_map_oracle::Cells cells = array::index_map_oracle::Materialise(side.shape);
   const int64_t tail = side.shape.layout().tail_padding_alignment_in_elements();
   const int64_t count = static_cast<int64_t>(cells.cells.size());
   const int64_t prefix = std::max<int64_t>(0, side.shape.layout().dynamic_shape_metadata_prefix_bytes());
@@ -355,6 +355,6 @@ class Runner {
   std::mt19937_64 random_{20261122};
 };
 
-}  // namespace kashi::internal::relayout_testing
+}  // namespace kashi::relayout::relayout_testing
 
 #endif  // KASHI_RELAYOUT_RELAYOUT_RUNNER_TESTING_H_

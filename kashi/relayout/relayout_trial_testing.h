@@ -23,7 +23,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/relayout/relayout_runner_testing.h"
 
-namespace kashi::internal::relayout_testing {
+namespace kashi::relayout::relayout_testing {
 
 // --------------------------------------------------------------------------------------------------------------
 // drawing
@@ -173,9 +173,10 @@ inline Index DrawSizes(Pick pick, const TrialLimits& limits) {
     const int64_t kind = pick(0, 99);
     size = kind == 0 ? 0 : kind < 15 ? 1 : kind < 30 ? pick(2, 4) : pick(1, limits.max_size);
   }
-  while (index_map_oracle::Product(sizes) > limits.max_elements) *std::max_element(sizes.begin(), sizes.end()) /= 2;
+  while (array::index_map_oracle::Product(sizes) > limits.max_elements)
+    *std::max_element(sizes.begin(), sizes.end()) /= 2;
   if (sizes.empty()) return sizes;
-  while (index_map_oracle::Product(sizes) < limits.min_elements) {
+  while (array::index_map_oracle::Product(sizes) < limits.min_elements) {
     int64_t& smallest = *std::min_element(sizes.begin(), sizes.end());
     smallest = 2 * smallest + 1;
   }
@@ -225,7 +226,7 @@ inline Trial DrawTrial(Pick pick, const TrialLimits& limits) {
 // ------------------------------------------------------------------------------------------------------------
 // shrinking
 
-namespace internal {
+namespace relayout {
 
 inline void DropFeatures(const Side& side, absl::FunctionRef<void(Side)> visit) {
   if (side.byte_strides) return;
@@ -292,14 +293,14 @@ inline std::vector<Trial> SmallerOnes(const Trial& trial) {
   return smaller;
 }
 
-}  // namespace internal
+}  // namespace relayout
 
 // A trial that fails, too, and that cannot be made smaller in one step.
 inline Trial Shrink(Trial trial, absl::FunctionRef<bool(const Trial&)> fails) {
   bool changed = true;
   while (changed) {
     changed = false;
-    for (Trial& candidate : internal::SmallerOnes(trial)) {
+    for (Trial& candidate : relayout::SmallerOnes(trial)) {
       if (!fails(candidate)) continue;
       trial = std::move(candidate);
       changed = true;
@@ -309,6 +310,6 @@ inline Trial Shrink(Trial trial, absl::FunctionRef<bool(const Trial&)> fails) {
   return trial;
 }
 
-}  // namespace kashi::internal::relayout_testing
+}  // namespace kashi::relayout::relayout_testing
 
 #endif  // KASHI_RELAYOUT_RELAYOUT_TRIAL_TESTING_H_

@@ -15,7 +15,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using relayout_testing::Runner;
@@ -31,7 +31,7 @@ class WordsTest : public testing::Test {
   // Both directions; other options that change the execution take turns.
   void ExpectEqual(const std::string& dense, const std::string& tiled) {
     constexpr absl::uint128 kPadding[] = {0, 0xb7a5937f5b3d1e2c};
-    if (cases_++ % kShare != 0) return;
+    if (cases_++ % base::kShare != 0) return;
     for (const bool is_back : {false, true}) {
       Trial trial;
       trial.from.shape = ParseShape(is_back ? tiled : dense).value();
@@ -175,4 +175,4 @@ TEST_F(WordsTest, WhichKernel) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -32,12 +32,12 @@
 
 namespace kashi {
 
-using internal::ParallelFor;
-using internal::WrappingMultiply;
-using internal::WrappingRoundUpTo;
+using base::ParallelFor;
+using base::WrappingMultiply;
+using base::WrappingRoundUpTo;
 namespace {
 
-using internal::ConvertF64ToEf57;
+using relayout::ConvertF64ToEf57;
 using Options = TransposePlan::Options;
 using Tiling = TransposePlan::Tiling;
 using Striding = TransposePlan::Striding;

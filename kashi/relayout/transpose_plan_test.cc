@@ -22,7 +22,7 @@
 #include "kashi/base/util.h"
 #include "kashi/relayout/simd/ef57.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using ::testing::ElementsAre;
@@ -133,7 +133,7 @@ std::string Element(const Problem& problem, const char* input, Numbers index) {
   const int64_t half = index.back() % 2;
   index.back() -= half;
   char pair[8];
-  internal::ConvertF64ToEf57(input + InputOffset(problem, index), pair, 1);
+  relayout::ConvertF64ToEf57(input + InputOffset(problem, index), pair, 1);
   return std::string(pair + 4 * half, 4);
 }
 
@@ -505,4 +505,4 @@ TEST(TransposePlanCacheTest, KeysTellAllOptionsApart) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

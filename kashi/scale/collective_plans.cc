@@ -9,7 +9,7 @@
 #include "kashi/hlo/spmd/transfer_routes.h"
 #include "kashi/scale/collective_time.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 // The collective that an async-start runs; otherwise the instruction itself.
@@ -19,7 +19,7 @@ const HloInstruction& WithoutWrapper(const HloInstruction& instruction) {
   return wrapped == nullptr ? instruction : *wrapped;
 }
 
-double BytesOf(const Shape& shape) { return SumOverLeaves(shape, DenseBytes); }
+double BytesOf(const Shape& shape) { return analysis::SumOverLeaves(shape, analysis::DenseBytes); }
 
 double OperandBytes(const HloInstruction& instruction) {
   double bytes = 0;
@@ -140,14 +140,14 @@ absl::StatusOr<CollectivePlan> CollectivePlans::MakePermutePlan(const DevicePair
 absl::StatusOr<const CollectivePlan*> CollectivePlans::PlanOfSend(const HloInstruction& send) {
   std::unique_ptr<CollectivePlan>& plan = plans_[&send];
   if (plan != nullptr) return plan.get();
-  if (!IsDeviceTransfer(send) || send.operand_count() == 0) return nullptr;
-  KASHI_ASSIGN_OR_RETURN(const auto ids, TransferPairs(send));
+  if (!hlo::IsDeviceTransfer(send) || send.operand_count() == 0) return nullptr;
+  KASHI_ASSIGN_OR_RETURN(const auto ids, hlo::TransferPairs(send));
   if (!ids.has_value() || ids->empty()) return nullptr;
   KASHI_ASSIGN_OR_RETURN(CollectivePlan made,
-                         MakePermutePlan(*ids, NamesPartitions(send, counts_), BytesOf(send.operand(0)->shape())));
+                         MakePermutePlan(*ids, hlo::NamesPartitions(send, counts_), BytesOf(send.operand(0)->shape())));
   made.opcode = HloOpcode::kSend;
   plan = std::make_unique<CollectivePlan>(std::move(made));
   return plan.get();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale

@@ -16,7 +16,7 @@
 #include "kashi/scale/group_geometry.h"
 #include "kashi/scale/network.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 
 using DeviceGroups = std::vector<std::vector<int64_t>>;
 using DevicePairs = std::vector<std::pair<int64_t, int64_t>>;
@@ -60,6 +60,6 @@ class CollectivePlans {
   absl::flat_hash_map<std::string, std::unique_ptr<Groups>> groups_;  // by mode and text of the groups
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale
 
 #endif  // KASHI_SCALE_COLLECTIVE_PLANS_H_

@@ -6,7 +6,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 CollectiveTime Faster(CollectiveTime a, CollectiveTime b) { return b.seconds < a.seconds ? b : a; }
@@ -126,4 +126,4 @@ CollectiveTime TimeOf(HloOpcode opcode, double bytes, const GroupGeometry& geome
   return is_switch ? of_switch.Exchange() : TorusExchange(sides, bytes);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale

@@ -32,7 +32,7 @@
 #include "kashi/scale/group_geometry.h"
 #include "kashi/scale/network.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 
 struct CollectiveTime {
   double seconds = 0;
@@ -43,6 +43,6 @@ struct CollectiveTime {
 // all-gather, all-reduce, all-to-all, collective-broadcast, ragged-all-to-all, reduce-scatter.
 CollectiveTime TimeOf(HloOpcode opcode, double bytes, const GroupGeometry& geometry, Network::Kind kind);
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale
 
 #endif  // KASHI_SCALE_COLLECTIVE_TIME_H_

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 constexpr Network::Kind kTorus = Network::Kind::kTorus;
@@ -81,4 +81,4 @@ TEST(CollectiveTimeTest, NoTimeIsBelowTheLimitOfTheLinks) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::scale

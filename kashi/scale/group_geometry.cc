@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 // The coordinates of a group in one dimension, if they are evenly spaced.
@@ -217,4 +217,4 @@ GroupGeometry GeometryOf(const Network& network, absl::Span<const std::vector<in
   return geometry;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale

@@ -15,7 +15,7 @@
 #include "absl/types/span.h"
 #include "kashi/scale/network.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 
 // One dimension of a group.
 struct GroupSide {
@@ -42,6 +42,6 @@ struct RouteLoad {
 // In a torus each message takes the dimensions one after the other, the shorter way round.
 RouteLoad LoadOf(const Network& network, absl::Span<const std::pair<int64_t, int64_t>> messages);
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale
 
 #endif  // KASHI_SCALE_GROUP_GEOMETRY_H_

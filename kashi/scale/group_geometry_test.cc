@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 using Groups = std::vector<std::vector<int64_t>>;
@@ -125,4 +125,4 @@ TEST(NetworkTest, RefusesWhatIsNoNetwork) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::scale

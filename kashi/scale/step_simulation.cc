@@ -20,10 +20,10 @@
 namespace kashi {
 namespace {
 
-using internal::CollectiveOpcode;
-using internal::CollectivePlan;
-using internal::CollectivePlans;
-using internal::Count;
+using base::Count;
+using scale::CollectiveOpcode;
+using scale::CollectivePlan;
+using scale::CollectivePlans;
 
 // Calls within calls. Real programs have some ten.
 constexpr int64_t kMostNesting = 200;
@@ -312,7 +312,7 @@ class Simulation {
 
   absl::Status RunLoop(const HloInstruction& loop, int64_t nesting) {
     auto [found, is_new] = trip_counts_.try_emplace(&loop);
-    if (is_new) found->second = internal::TripCountOf(loop);
+    if (is_new) found->second = scale::TripCountOf(loop);
     if (!found->second.has_value() && is_new) ++unknown_loops_;
     const int64_t count = found->second.value_or(1);
     std::vector<double> last;

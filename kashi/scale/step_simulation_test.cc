@@ -9,7 +9,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/scale/trip_count.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 // A flop takes a second and memory nothing; a message takes 10 seconds and a second a byte.
@@ -167,4 +167,4 @@ TEST(TripCountTest, ReadsBackendConfigs) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::scale

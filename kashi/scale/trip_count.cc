@@ -4,7 +4,7 @@
 #include "absl/strings/strip.h"
 #include "kashi/evaluator/while_loop_pattern.h"
 
-namespace kashi::internal {
+namespace kashi::scale {
 namespace {
 
 // Drops white space, then the token if it is next.
@@ -36,4 +36,4 @@ std::optional<int64_t> TripCountOf(const HloInstruction& loop) {
   return parsed->static_while_loop->trip_count;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::scale

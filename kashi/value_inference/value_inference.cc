@@ -9,8 +9,8 @@
 
 namespace kashi {
 
-using internal::Inference;
-using internal::Known;
+using value_inference::Inference;
+using value_inference::Known;
 namespace {
 
 bool IsAllFalse(const LiteralBase& preds, const Shape& shape, ShapeIndex* index) {

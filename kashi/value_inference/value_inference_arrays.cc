@@ -8,7 +8,7 @@
 #include "kashi/literal/literal_util.h"
 #include "kashi/value_inference/value_inference_pass.h"
 
-namespace kashi::internal {
+namespace kashi::value_inference {
 
 Known Known::AllOf(Value value) {
   if (value.is_tuple()) {
@@ -56,32 +56,33 @@ absl::StatusOr<Value> Inference::Dynamic(const Known& known, const Shape& shape)
   return Filled(PRED, shape, known.value.is_nothing() ? 1 : 0);
 }
 
-absl::StatusOr<std::vector<IntegerForms::Id>> Inference::FormsOf(const Known& known) {
-  std::vector<IntegerForms::Id> ids;
-  if (!known.value.is_nothing() && IntegerForms::RangeOfType(known.value.element_type()).has_value()) {
+absl::StatusOr<std::vector<evaluator::IntegerForms::Id>> Inference::FormsOf(const Known& known) {
+  std::vector<evaluator::IntegerForms::Id> ids;
+  if (!known.value.is_nothing() && evaluator::IntegerForms::RangeOfType(known.value.element_type()).has_value()) {
     const bool is_large = known.value.element_type() == U64;
     KASHI_ASSIGN_OR_RETURN(const Value numbers, run_.Convert(known.value, S64));
     for (const int64_t number : numbers.data<int64_t>()) {
-      ids.push_back(is_large && number < 0 ? IntegerForms::kNone : forms_.Constant(number));
+      ids.push_back(is_large && number < 0 ? evaluator::IntegerForms::kNone : forms_.Constant(number));
     }
   }
   if (known.IsAll()) return ids;
   if (known.forms.is_nothing()) {
     for (size_t i = 0; i < ids.size(); ++i) {
-      if (known.dynamic.data<bool>()[i]) ids[i] = IntegerForms::kNone;
+      if (known.dynamic.data<bool>()[i]) ids[i] = evaluator::IntegerForms::kNone;
     }
     return ids;
   }
   ids.resize(static_cast<size_t>(known.forms.element_count()));
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (known.value.is_nothing() || known.dynamic.data<bool>()[i]) ids[i] = known.forms.data<IntegerForms::Id>()[i];
+    if (known.value.is_nothing() || known.dynamic.data<bool>()[i])
+      ids[i] = known.forms.data<evaluator::IntegerForms::Id>()[i];
   }
   return ids;
 }
 
-absl::StatusOr<Value> Inference::FormArray(const Shape& shape, absl::Span<const IntegerForms::Id> forms) {
+absl::StatusOr<Value> Inference::FormArray(const Shape& shape, absl::Span<const evaluator::IntegerForms::Id> forms) {
   KASHI_ASSIGN_OR_RETURN(Value value, run_.MakeArray(S32, shape.dimensions()));
-  std::copy(forms.begin(), forms.end(), value.mutable_data<IntegerForms::Id>().begin());
+  std::copy(forms.begin(), forms.end(), value.mutable_data<evaluator::IntegerForms::Id>().begin());
   return value;
 }
 
@@ -93,15 +94,15 @@ Known Inference::Tidy(Known known) {
   if (!known.dynamic.is_nothing() && all_are(known.dynamic, false)) known.dynamic = Value();
   if (!known.dynamic.is_nothing() && all_are(known.dynamic, true)) known.value = known.dynamic = Value();
   if (!known.forms.is_nothing()) {
-    const auto ids = known.forms.data<IntegerForms::Id>();
-    const bool says_something =
-        std::any_of(ids.begin(), ids.end(), [](IntegerForms::Id id) { return id != IntegerForms::kNone; });
+    const auto ids = known.forms.data<evaluator::IntegerForms::Id>();
+    const bool says_something = std::any_of(
+        ids.begin(), ids.end(), [](evaluator::IntegerForms::Id id) { return id != evaluator::IntegerForms::kNone; });
     if (!says_something || known.IsAll()) known.forms = Value();
   }
   return known;
 }
 
-absl::StatusOr<Known> Inference::OfForms(const Shape& shape, absl::Span<const IntegerForms::Id> forms) {
+absl::StatusOr<Known> Inference::OfForms(const Shape& shape, absl::Span<const evaluator::IntegerForms::Id> forms) {
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.forms, FormArray(shape, forms));
   return known;
@@ -132,11 +133,11 @@ absl::StatusOr<Literal> Inference::ValueLiteral(const Known& known, const Shape&
   KASHI_ASSIGN_OR_RETURN(const Value value, ValueOrZeros(known, shape));
   KASHI_ASSIGN_OR_RETURN(Literal literal, value.ToLiteral(ShapeUtil::MakeStaticShape(shape)));
   if (mode == kValue || known.forms.is_nothing()) return literal;
-  KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> ids, FormsOf(known));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> ids, FormsOf(known));
   KASHI_ASSIGN_OR_RETURN(Value bounds, Filled(S64, shape, 0));
   const auto numbers = bounds.mutable_data<int64_t>();
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] == IntegerForms::kNone) continue;
+    if (ids[i] == evaluator::IntegerForms::kNone) continue;
     numbers[i] = mode == kUpperBound ? forms_.RangeOf(ids[i]).high : forms_.RangeOf(ids[i]).low;
   }
   KASHI_ASSIGN_OR_RETURN(const Value result, run_.Convert(std::move(bounds), shape.element_type()));
@@ -152,12 +153,12 @@ absl::StatusOr<Literal> Inference::DynamicLiteral(const Known& known, const Shap
   if (!shape.IsArray()) return LiteralUtil::CreateR0<bool>(true);
   KASHI_ASSIGN_OR_RETURN(Value dynamic, Dynamic(known, shape));
   if (bounds_count && !known.forms.is_nothing()) {
-    KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> ids, FormsOf(known));
+    KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> ids, FormsOf(known));
     KASHI_ASSIGN_OR_RETURN(dynamic, Filled(PRED, shape, 0));
     const auto preds = dynamic.mutable_data<bool>();
-    for (size_t i = 0; i < ids.size(); ++i) preds[i] = ids[i] == IntegerForms::kNone;
+    for (size_t i = 0; i < ids.size(); ++i) preds[i] = ids[i] == evaluator::IntegerForms::kNone;
   }
   return dynamic.ToLiteral(ShapeUtil::ChangeElementType(ShapeUtil::MakeStaticShape(shape), PRED));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::value_inference

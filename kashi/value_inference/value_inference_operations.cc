@@ -9,10 +9,10 @@
 #include "kashi/hlo/ir/combiner.h"
 #include "kashi/value_inference/value_inference_pass.h"
 
-namespace kashi::internal {
+namespace kashi::value_inference {
 
 size_t MovedOperands(const HloInstruction& instruction) {
-  const OperationTraits& traits = TraitsOf(instruction.opcode());
+  const evaluator::OperationTraits& traits = evaluator::TraitsOf(instruction.opcode());
   if (traits.has_computed_sizes) return 0;
   return std::min(static_cast<size_t>(traits.moved_operands), instruction.operands().size());
 }
@@ -62,15 +62,15 @@ absl::StatusOr<Known> Inference::OfElementwise(const HloInstruction& instruction
       for (size_t i = 0; i < dynamic.size(); ++i) dynamic[i] |= mask[mask.size() == 1 ? 0 : i];
     }
   }
-  if (!IntegerForms::RangeOfType(shape.element_type()).has_value()) return Tidy(std::move(known));
-  std::vector<std::vector<IntegerForms::Id>> ids;
+  if (!evaluator::IntegerForms::RangeOfType(shape.element_type()).has_value()) return Tidy(std::move(known));
+  std::vector<std::vector<evaluator::IntegerForms::Id>> ids;
   for (const Known* operand : operands) {
-    KASHI_ASSIGN_OR_RETURN(std::vector<IntegerForms::Id> of_operand, FormsOf(*operand));
+    KASHI_ASSIGN_OR_RETURN(std::vector<evaluator::IntegerForms::Id> of_operand, FormsOf(*operand));
     if (of_operand.empty()) return Tidy(std::move(known));
     ids.push_back(std::move(of_operand));
   }
-  std::vector<IntegerForms::Id> results(static_cast<size_t>(ShapeUtil::ElementsIn(shape)));
-  std::vector<IntegerForms::Id> x(operands.size());
+  std::vector<evaluator::IntegerForms::Id> results(static_cast<size_t>(ShapeUtil::ElementsIn(shape)));
+  std::vector<evaluator::IntegerForms::Id> x(operands.size());
   for (size_t i = 0; i < results.size(); ++i) {
     for (size_t k = 0; k < x.size(); ++k) x[k] = ids[k][ids[k].size() == 1 ? 0 : i];
     results[i] = instruction.opcode() == HloOpcode::kCompare
@@ -95,21 +95,21 @@ absl::StatusOr<Known> Inference::OfSelect(const HloInstruction& instruction,
   KASHI_ASSIGN_OR_RETURN(const Value false_dynamic, Dynamic(*operands[2], shape));
   KASHI_ASSIGN_OR_RETURN(known.value, Evaluate(instruction, {predicate, true_value, false_value}));
   KASHI_ASSIGN_OR_RETURN(known.dynamic, Filled(PRED, shape, 0));
-  KASHI_ASSIGN_OR_RETURN(std::vector<IntegerForms::Id> decisions, FormsOf(*operands[0]));
-  KASHI_ASSIGN_OR_RETURN(std::vector<IntegerForms::Id> if_true, FormsOf(*operands[1]));
-  KASHI_ASSIGN_OR_RETURN(std::vector<IntegerForms::Id> if_false, FormsOf(*operands[2]));
+  KASHI_ASSIGN_OR_RETURN(std::vector<evaluator::IntegerForms::Id> decisions, FormsOf(*operands[0]));
+  KASHI_ASSIGN_OR_RETURN(std::vector<evaluator::IntegerForms::Id> if_true, FormsOf(*operands[1]));
+  KASHI_ASSIGN_OR_RETURN(std::vector<evaluator::IntegerForms::Id> if_false, FormsOf(*operands[2]));
   const auto dynamic = known.dynamic.mutable_data<bool>();
-  const auto at = [](const std::vector<IntegerForms::Id>& ids, size_t i) {
-    return ids.empty() ? IntegerForms::kNone : ids[ids.size() == 1 ? 0 : i];
+  const auto at = [](const std::vector<evaluator::IntegerForms::Id>& ids, size_t i) {
+    return ids.empty() ? evaluator::IntegerForms::kNone : ids[ids.size() == 1 ? 0 : i];
   };
-  std::vector<IntegerForms::Id> ids(dynamic.size());
+  std::vector<evaluator::IntegerForms::Id> ids(dynamic.size());
   for (size_t i = 0; i < dynamic.size(); ++i) {
     const size_t p = predicate.element_count() == 1 ? 0 : i;
     const bool chosen = predicate.data<bool>()[p];
     dynamic[i] = undecided.data<bool>()[p] || (chosen ? true_dynamic : false_dynamic).data<bool>()[i];
-    const IntegerForms::Id decision = at(decisions, i);
+    const evaluator::IntegerForms::Id decision = at(decisions, i);
     const bool is_open =
-        decision == IntegerForms::kNone || forms_.RangeOf(decision).low != forms_.RangeOf(decision).high;
+        decision == evaluator::IntegerForms::kNone || forms_.RangeOf(decision).low != forms_.RangeOf(decision).high;
     ids[i] = is_open ? forms_.Either(at(if_true, i), at(if_false, i))
                      : at(forms_.RangeOf(decision).low != 0 ? if_true : if_false, i);
   }
@@ -147,7 +147,7 @@ absl::StatusOr<Known> Inference::OfMove(const HloInstruction& instruction, const
   }
   if (any([](const Known& operand) { return !operand.forms.is_nothing(); })) {
     const auto forms = [&](const Known& x, const Shape& shape) -> absl::StatusOr<Value> {
-      KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> ids, FormsOf(x));
+      KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> ids, FormsOf(x));
       if (ids.empty()) return Filled(S32, shape, 0);
       return FormArray(shape, ids);
     };
@@ -174,7 +174,7 @@ absl::StatusOr<Value> Inference::AnyIsDynamic(const HloInstruction& reduction, c
           ? HloInstruction::CreateReduce(shape, mask.get(), init.get(), reduction.dimensions(), any.get())
           : HloInstruction::CreateReduceWindow(shape, mask.get(), init.get(), reduction.window(), any.get());
   KASHI_ASSIGN_OR_RETURN(const Value nothing, Filled(PRED, pred, 0));
-  EvaluationRun apart(Options());  // `any` does not live as long as run_
+  evaluator::EvaluationRun apart(Options());  // `any` does not live as long as run_
   std::vector<Value> fold_operands = {dynamic, nothing};
   return apart.EvaluateInstruction(*fold, absl::MakeSpan(fold_operands));
 }
@@ -214,14 +214,14 @@ absl::StatusOr<Known> Inference::OfReduction(const HloInstruction& instruction,
 // A reduction by one commutative operation, of integers that have forms.
 absl::StatusOr<Known> Inference::FoldForms(const HloInstruction& reduce, const Known& operand, const Known& init) {
   const HloInstruction& root = *reduce.to_apply()->root_instruction();
-  const bool is_plain = CombinerOf(*reduce.to_apply()).has_value() &&
+  const bool is_plain = hlo::CombinerOf(*reduce.to_apply()).has_value() &&
                         root.shape().element_type() == reduce.shape().element_type() &&
                         GetHloOpcodeInfo(root.opcode()).Has(HloOpcodeFlags::kCommutative);
-  KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> from, FormsOf(operand));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> first, FormsOf(init));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> from, FormsOf(operand));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> first, FormsOf(init));
   if (!is_plain || from.empty() || first.empty()) return Known();
   const Shape& shape = reduce.operand(0)->shape();
-  std::vector<IntegerForms::Id> to(static_cast<size_t>(ShapeUtil::ElementsIn(reduce.shape())), first[0]);
+  std::vector<evaluator::IntegerForms::Id> to(static_cast<size_t>(ShapeUtil::ElementsIn(reduce.shape())), first[0]);
   for (size_t i = 0; i < from.size(); ++i) {
     // The position of the result for element i: its index without the reduced dimensions.
     int64_t rest = static_cast<int64_t>(i);
@@ -283,4 +283,4 @@ absl::StatusOr<Known> Inference::OfOperation(const HloInstruction& instruction,
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::value_inference

@@ -8,7 +8,7 @@
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/evaluator/while_loop_pattern.h"
 
-namespace kashi::internal {
+namespace kashi::value_inference {
 namespace {
 
 // A program that is being built may be of any size. Values beyond these limits are dynamic.
@@ -27,7 +27,7 @@ std::vector<Known> CopyAll(const std::vector<const Known*>& all) {
 bool IsFree(const HloInstruction& instruction) {
   constexpr uint32_t kFree = HloOpcodeFlags::kCollective | HloOpcodeFlags::kAsync | HloOpcodeFlags::kSideEffect |
                              HloOpcodeFlags::kRandom | HloOpcodeFlags::kToken;
-  return TraitsOf(instruction.opcode()).depends_on_run || GetHloOpcodeInfo(instruction.opcode()).Has(kFree);
+  return evaluator::TraitsOf(instruction.opcode()).depends_on_run || GetHloOpcodeInfo(instruction.opcode()).Has(kFree);
 }
 
 EvaluationOptions Inference::Options() {
@@ -38,26 +38,26 @@ EvaluationOptions Inference::Options() {
 
 // ---- Sizes and bounds ----------------------------------------------------------------------------------------------
 
-IntegerForms::Id Inference::SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope) {
+evaluator::IntegerForms::Id Inference::SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope) {
   const Shape& shape = array.shape();
   if (array.opcode() == HloOpcode::kSetDimensionSize) {
     if (array.dimension() != dimension) return SizeOf(*array.operand(0), dimension, scope);
-    const absl::StatusOr<std::vector<IntegerForms::Id>> size = FormsOf(scope.known.at(array.operand(1)));
-    const IntegerForms::Id bound = forms_.Constant(array.operand(0)->shape().dimensions(dimension));
+    const absl::StatusOr<std::vector<evaluator::IntegerForms::Id>> size = FormsOf(scope.known.at(array.operand(1)));
+    const evaluator::IntegerForms::Id bound = forms_.Constant(array.operand(0)->shape().dimensions(dimension));
     if (size.ok() && size->size() == 1) return forms_.Apply(HloOpcode::kMinimum, S32, {(*size)[0], bound});
   }
-  if (shape.is_unbounded_dynamic_dimension(static_cast<int>(dimension))) return IntegerForms::kNone;
+  if (shape.is_unbounded_dynamic_dimension(static_cast<int>(dimension))) return evaluator::IntegerForms::kNone;
   const int64_t bound = shape.dimensions(dimension);
   if (!shape.is_dynamic_dimension(static_cast<int>(dimension))) return forms_.Constant(bound);
-  IntegerForms::Id& size = scope.sizes[{&array, dimension}];
-  if (size == IntegerForms::kNone) size = forms_.Unknown({0, bound});
+  evaluator::IntegerForms::Id& size = scope.sizes[{&array, dimension}];
+  if (size == evaluator::IntegerForms::kNone) size = forms_.Unknown({0, bound});
   return size;
 }
 
 absl::StatusOr<Known> Inference::OfSize(const HloInstruction& instruction, Scope& scope) {
-  const IntegerForms::Id size = SizeOf(*instruction.operand(0), instruction.dimension(), scope);
-  if (size == IntegerForms::kNone) return Known();
-  const IntegerRange range = forms_.RangeOf(size);
+  const evaluator::IntegerForms::Id size = SizeOf(*instruction.operand(0), instruction.dimension(), scope);
+  if (size == evaluator::IntegerForms::kNone) return Known();
+  const evaluator::IntegerRange range = forms_.RangeOf(size);
   if (range.low != range.high) return OfForms(instruction.shape(), {size});
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.value, FormArray(instruction.shape(), {static_cast<int32_t>(range.low)}));
@@ -73,10 +73,10 @@ absl::StatusOr<Known> Inference::OfSetBound(const HloInstruction& call) {
   if (!ShapeUtil::Compatible(bound.shape(), call.shape())) return Known();
   Known known;
   KASHI_ASSIGN_OR_RETURN(known.value, Value::FromLiteral(bound, run_.budget()));
-  KASHI_ASSIGN_OR_RETURN(std::vector<IntegerForms::Id> ids, FormsOf(known));
-  const std::optional<IntegerRange> type = IntegerForms::RangeOfType(call.shape().element_type());
-  for (IntegerForms::Id& id : ids) {
-    if (id != IntegerForms::kNone) id = forms_.Unknown({type->low, forms_.RangeOf(id).high});
+  KASHI_ASSIGN_OR_RETURN(std::vector<evaluator::IntegerForms::Id> ids, FormsOf(known));
+  const std::optional<evaluator::IntegerRange> type = evaluator::IntegerForms::RangeOfType(call.shape().element_type());
+  for (evaluator::IntegerForms::Id& id : ids) {
+    if (id != evaluator::IntegerForms::kNone) id = forms_.Unknown({type->low, forms_.RangeOf(id).high});
   }
   if (has_mask) {
     KASHI_ASSIGN_OR_RETURN(known.dynamic, Value::FromLiteral(LiteralSlice(*literal, {1}), run_.budget()));
@@ -103,8 +103,8 @@ absl::StatusOr<Known> Inference::Either(const Known& a, const Known& b) {
     }
     return known;
   }
-  KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> x, FormsOf(a));
-  KASHI_ASSIGN_OR_RETURN(const std::vector<IntegerForms::Id> y, FormsOf(b));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> x, FormsOf(a));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<evaluator::IntegerForms::Id> y, FormsOf(b));
   if (!a.value.is_nothing() && !b.value.is_nothing()) {
     const Shape& shape = a.value.shape();
     known.value = a.value;
@@ -120,7 +120,7 @@ absl::StatusOr<Known> Inference::Either(const Known& a, const Known& b) {
   }
   if (!x.empty() && !y.empty()) {
     const Shape& shape = (a.value.is_nothing() ? a.forms : a.value).shape();
-    std::vector<IntegerForms::Id> ids(x.size());
+    std::vector<evaluator::IntegerForms::Id> ids(x.size());
     for (size_t i = 0; i < ids.size(); ++i) ids[i] = forms_.Either(x[i], y[i]);
     KASHI_ASSIGN_OR_RETURN(known.forms, FormArray(shape, ids));
   }
@@ -178,25 +178,25 @@ bool Inference::IsFreeWithin(const HloInstruction& instruction) {
 absl::StatusOr<Known> Inference::Of(const HloInstruction& instruction, Scope& scope) {
   std::vector<const Known*> operands;
   for (const HloInstruction* operand : instruction.operands()) operands.push_back(&scope.known.at(operand));
-  switch (TraitsOf(instruction.opcode()).source) {
-    case ValueSource::kParameter: {
+  switch (evaluator::TraitsOf(instruction.opcode()).source) {
+    case evaluator::ValueSource::kParameter: {
       const auto number = static_cast<size_t>(instruction.parameter_number());
       return number < scope.arguments.size() ? scope.arguments[number] : Known();
     }
-    case ValueSource::kTuple:
+    case evaluator::ValueSource::kTuple:
       return Known::TupleOf(CopyAll(operands));
-    case ValueSource::kTupleElement:
+    case evaluator::ValueSource::kTupleElement:
       return operands[0]->Element(instruction.tuple_index());
-    case ValueSource::kOperand:
+    case evaluator::ValueSource::kOperand:
       return *operands[0];
-    case ValueSource::kCall:
+    case evaluator::ValueSource::kCall:
       return Infer(*instruction.called_computations()[0]->root_instruction(), CopyAll(operands));
-    case ValueSource::kBranch:
+    case evaluator::ValueSource::kBranch:
       return OfConditional(instruction, operands);
-    case ValueSource::kLoop:
+    case evaluator::ValueSource::kLoop:
       return OfLoop(instruction, *operands[0]);
-    case ValueSource::kConstant:
-    case ValueSource::kComputed:
+    case evaluator::ValueSource::kConstant:
+    case evaluator::ValueSource::kComputed:
       return OfComputed(instruction, operands, scope);
   }
   return Known();
@@ -238,4 +238,4 @@ Known Inference::Infer(const HloInstruction& root, const std::vector<Known>& arg
   return std::move(scope.known[&root]);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::value_inference

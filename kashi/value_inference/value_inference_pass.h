@@ -22,7 +22,7 @@
 #include "kashi/value_inference/value_inference.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::value_inference {
 
 // The knowledge about the value of an instruction. For an array:
 //
@@ -75,7 +75,7 @@ class Inference {
   struct Scope {
     const std::vector<Known>& arguments;
     absl::flat_hash_map<const HloInstruction*, Known> known;
-    std::map<std::pair<const HloInstruction*, int64_t>, IntegerForms::Id> sizes;  // of dimensions
+    std::map<std::pair<const HloInstruction*, int64_t>, evaluator::IntegerForms::Id> sizes;  // of dimensions
   };
 
   static EvaluationOptions Options();
@@ -94,7 +94,7 @@ class Inference {
   absl::StatusOr<Known> OfLoop(const HloInstruction& loop, const Known& state);
   absl::StatusOr<Known> OfSetBound(const HloInstruction& call);
   absl::StatusOr<Known> OfSize(const HloInstruction& instruction, Scope& scope);
-  IntegerForms::Id SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope);
+  evaluator::IntegerForms::Id SizeOf(const HloInstruction& array, int64_t dimension, Scope& scope);
   absl::StatusOr<Value> AnyIsDynamic(const HloInstruction& reduction, const Value& dynamic);
   absl::StatusOr<Known> FoldForms(const HloInstruction& reduce, const Known& operand, const Known& init);
   absl::StatusOr<Known> Either(const Known& a, const Known& b);
@@ -111,20 +111,20 @@ class Inference {
   absl::StatusOr<Value> ValueOrZeros(const Known& known, const Shape& shape);
   absl::StatusOr<Value> Dynamic(const Known& known, const Shape& shape);
   // A form for each element; empty if no element has one.
-  absl::StatusOr<std::vector<IntegerForms::Id>> FormsOf(const Known& known);
-  absl::StatusOr<Value> FormArray(const Shape& shape, absl::Span<const IntegerForms::Id> forms);
+  absl::StatusOr<std::vector<evaluator::IntegerForms::Id>> FormsOf(const Known& known);
+  absl::StatusOr<Value> FormArray(const Shape& shape, absl::Span<const evaluator::IntegerForms::Id> forms);
   // Drops the arrays of `known` that have no information.
   static Known Tidy(Known known);
   // An array of which only `forms` is known.
-  absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const IntegerForms::Id> forms);
+  absl::StatusOr<Known> OfForms(const Shape& shape, absl::Span<const evaluator::IntegerForms::Id> forms);
 
-  EvaluationRun run_;
-  IntegerForms forms_;
+  evaluator::EvaluationRun run_;
+  evaluator::IntegerForms forms_;
   absl::flat_hash_map<const HloComputation*, bool> free_computations_;
   int instructions_ = 0;
   int call_depth_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::value_inference
 
 #endif  // KASHI_VALUE_INFERENCE_VALUE_INFERENCE_PASS_H_

@@ -13,7 +13,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::value_inference {
 namespace {
 
 // Each array of s32 on one line, a `?` where nothing is known; arrays of a tuple apart by `|`.
@@ -280,4 +280,4 @@ TEST_F(ValueInferenceTest, OperationsOfAnotherBuilderAreRefused) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::value_inference

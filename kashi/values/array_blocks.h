@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::values {
 
 // An array seen along a dimension: `outer` times `size` times `inner` elements.
 struct Slabs {
@@ -24,6 +24,6 @@ struct Slabs {
 // Source and target differ along d only: to[…, to_begin + i, …] = from[…, from_begin + i, …] for i in [0, count).
 void CopyBlock(const Value& from, int64_t from_begin, Value* to, int64_t to_begin, int64_t count, int64_t d);
 
-}  // namespace kashi::internal
+}  // namespace kashi::values
 
 #endif  // KASHI_VALUES_ARRAY_BLOCKS_H_

@@ -17,7 +17,7 @@ class HloInstruction;
 
 }  // namespace kashi
 
-namespace kashi::internal {
+namespace kashi::values {
 
 struct BasicOperation {
   const HloInstruction& instruction;
@@ -42,6 +42,6 @@ struct BasicOperation {
   [[nodiscard]] absl::Status CheckStopped() const { return limits.work->Check(); }
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::values
 
 #endif  // KASHI_VALUES_BASIC_OPERATION_H_

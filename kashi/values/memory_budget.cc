@@ -8,14 +8,14 @@
 
 namespace kashi {
 
-using internal::AllocateBlock;
-using internal::AllocateGuarded;
-using internal::DefaultMemoryLimit;
-using internal::FreeBlock;
-using internal::FreeGuarded;
-using internal::HasGuardPages;
-using internal::kBlockAlignment;
-using internal::kLargeBlockBytes;
+using base::AllocateBlock;
+using base::AllocateGuarded;
+using base::DefaultMemoryLimit;
+using base::FreeBlock;
+using base::FreeGuarded;
+using base::HasGuardPages;
+using base::kBlockAlignment;
+using base::kLargeBlockBytes;
 namespace {
 
 constexpr int64_t kSmallestKept = int64_t{1} << 16;

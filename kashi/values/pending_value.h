@@ -11,7 +11,7 @@ class HloInstruction;
 
 }  // namespace kashi
 
-namespace kashi::internal {
+namespace kashi::values {
 
 class PendingValue {
  public:
@@ -21,6 +21,6 @@ class PendingValue {
   virtual absl::StatusOr<Value> Get(const HloInstruction& done) = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::values
 
 #endif  // KASHI_VALUES_PENDING_VALUE_H_

@@ -7,13 +7,13 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/values/memory_budget.h"
 
-namespace kashi::internal {
+namespace kashi::values {
 
 struct RunLimits {
   std::shared_ptr<MemoryBudget> memory;
   std::shared_ptr<WorkMeter> work;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::values
 
 #endif  // KASHI_VALUES_RUN_LIMITS_H_

@@ -14,13 +14,13 @@
 
 namespace kashi {
 
-using internal::AllocateGuarded;
-using internal::CopyStrided;
-using internal::ElementStrides;
-using internal::FreeGuarded;
-using internal::HasGuardPages;
-using internal::IsGuarded;
-using internal::ProtectGuarded;
+using base::AllocateGuarded;
+using base::FreeGuarded;
+using base::HasGuardPages;
+using base::IsGuarded;
+using base::ProtectGuarded;
+using literal::CopyStrided;
+using literal::ElementStrides;
 namespace {
 
 // INT64_MAX if there are more: a product of sizes that no memory could hold must not wrap before it is checked.
@@ -35,7 +35,7 @@ int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions)
 }
 
 // Whether the elements of the literal at the index lie as those of a value do: dense, row-major, no dynamic dimension.
-bool LiesAsValue(const Shape& shape) { return shape.is_static() && internal::IsStoredRowMajor(shape); }
+bool LiesAsValue(const Shape& shape) { return shape.is_static() && literal::IsStoredRowMajor(shape); }
 
 // A copy of lent memory between guard pages, which nobody may write to.
 std::shared_ptr<const void> CopyBetweenGuards(const void* data, int64_t bytes) {
@@ -122,7 +122,7 @@ Value Value::MakeTuple(std::vector<Value> elements) {
 
 Value Value::MakeToken() { return Value(std::make_shared<Node>()); }
 
-Value Value::MakePending(std::shared_ptr<internal::PendingValue> pending) {
+Value Value::MakePending(std::shared_ptr<values::PendingValue> pending) {
   auto node = std::make_shared<Node>();
   node->pending = std::move(pending);
   return Value(std::move(node));

@@ -27,9 +27,9 @@
 
 namespace kashi {
 
-namespace internal {
+namespace values {
 class PendingValue;
-}  // namespace internal
+}  // namespace values
 
 // The shape of an array: element type and dimensions, static, with the default layout. Shared, because many values have
 // the same shape. A module may have sizes that no memory can hold (f32[9223372036854775807,0,9223372036854775807]).
@@ -56,7 +56,7 @@ class Value {
   static Value OnMemory(DenseShape shape, void* data);
   static Value MakeTuple(std::vector<Value> elements);
   static Value MakeToken();
-  static Value MakePending(std::shared_ptr<internal::PendingValue> pending);
+  static Value MakePending(std::shared_ptr<values::PendingValue> pending);
 
   // Of dynamic arrays, only the valid elements. Copies them, unless the literal is dense and row-major and `owner`
   // keeps it alive. UNIMPLEMENTED for opaque values, INVALID_ARGUMENT for unknown ones.
@@ -70,7 +70,7 @@ class Value {
   bool is_array() const { return node_ != nullptr && node_->shape != nullptr; }
   bool is_tuple() const { return node_ != nullptr && node_->is_tuple; }
   // Null: the value is there.
-  internal::PendingValue* pending() const { return node_ == nullptr ? nullptr : node_->pending.get(); }
+  values::PendingValue* pending() const { return node_ == nullptr ? nullptr : node_->pending.get(); }
 
   // ---- Arrays. These functions die for other values.
   const Shape& shape() const { return *dense_shape(); }
@@ -145,7 +145,7 @@ class Value {
     std::shared_ptr<const void> owner;  // of borrowed memory
     std::shared_ptr<MemoryBudget> budget;
     std::vector<Value> elements;
-    std::shared_ptr<internal::PendingValue> pending;
+    std::shared_ptr<values::PendingValue> pending;
     alignas(16) char small[kSmallBytes];
   };
   explicit Value(std::shared_ptr<Node> node) : node_(std::move(node)) {}

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/page_buffer.h"
 
-namespace kashi::internal {
+namespace kashi::values {
 namespace {
 
 TEST(ValueTest, SmallArraysAreNotCounted) {
@@ -35,7 +35,7 @@ TEST(ValueTest, LargeArraysAreCountedWhileTheyLive) {
 // Blocks that wait for the next array are in nobody's use: they neither count nor let an array be larger than the
 // limit.
 TEST(ValueTest, TheLimitIsExactWhereBlocksAreKept) {
-  const int64_t limit = 2 * kLargeBlockBytes;
+  const int64_t limit = 2 * base::kLargeBlockBytes;
   for (int round = 0; round < 3; ++round) {
     const auto budget = std::make_shared<MemoryBudget>(limit);
     for (const int64_t bytes : {limit, limit / 2 - 1, limit / 2, limit / 64, limit}) {
@@ -53,11 +53,11 @@ TEST(ValueTest, TheLimitIsExactWhereBlocksAreKept) {
 }
 
 TEST(ValueTest, ALargeArrayTakesTheBlockOfOneBeforeIt) {
-  if (PooledBlockLimit() < kLargeBlockBytes) GTEST_SKIP() << "no pool here";
+  if (base::PooledBlockLimit() < base::kLargeBlockBytes) GTEST_SKIP() << "no pool here";
   const void* before = nullptr;
   for (int run = 0; run < 2; ++run) {
-    const auto budget = std::make_shared<MemoryBudget>(kLargeBlockBytes);
-    const absl::StatusOr<Value> value = Value::MakeArray(MakeDenseShape(U8, {kLargeBlockBytes}), budget);
+    const auto budget = std::make_shared<MemoryBudget>(base::kLargeBlockBytes);
+    const absl::StatusOr<Value> value = Value::MakeArray(MakeDenseShape(U8, {base::kLargeBlockBytes}), budget);
     ASSERT_TRUE(value.ok()) << value.status();
     EXPECT_TRUE(run == 0 || value->untyped_data() == before);
     before = value->untyped_data();
@@ -76,4 +76,4 @@ TEST(ValueTest, AnotherShapeOfASharedSmallArrayKeepsItsMemory) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::values

@@ -5,7 +5,7 @@
 
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::values {
 
 absl::StatusOr<Value> MakeWritable(const std::shared_ptr<MemoryBudget>& memory, Value array) {
   if (array.is_unique()) return array;
@@ -73,4 +73,4 @@ absl::Status VisitLeaves(const Value& value, absl::FunctionRef<absl::Status(cons
   return absl::OkStatus();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::values

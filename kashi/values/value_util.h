@@ -13,7 +13,7 @@
 #include "kashi/values/memory_budget.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::values {
 
 // Returns `array` if it is unique, otherwise a copy, so that the caller can write to it.
 absl::StatusOr<Value> MakeWritable(const std::shared_ptr<MemoryBudget>& memory, Value array);
@@ -53,6 +53,6 @@ Value ValueOfLeaves(const Shape& shape, Value** next);
 // Calls `visit` for the leaves of a value, in order; ends with its first error.
 absl::Status VisitLeaves(const Value& value, absl::FunctionRef<absl::Status(const Value& leaf)> visit);
 
-}  // namespace kashi::internal
+}  // namespace kashi::values
 
 #endif  // KASHI_VALUES_VALUE_UTIL_H_

@@ -196,7 +196,7 @@ constexpr char kPagesCapsule[] = "kashi.PageBuffer";
 
 void FreeValueOf(PyObject* capsule) { delete static_cast<Value*>(PyCapsule_GetPointer(capsule, kValueCapsule)); }
 void FreePagesOf(PyObject* capsule) {
-  delete static_cast<internal::PageBuffer*>(PyCapsule_GetPointer(capsule, kPagesCapsule));
+  delete static_cast<base::PageBuffer*>(PyCapsule_GetPointer(capsule, kPagesCapsule));
 }
 
 PyArray_Descr* NewReferenceToDtype(PrimitiveType type) {
@@ -332,8 +332,8 @@ nb::object NewArray(PrimitiveType type, absl::Span<const int64_t> dimensions, vo
   }
   nb::object base;
   void* memory = nullptr;
-  if (bytes >= internal::kLargeBlockBytes) {
-    auto pages = std::make_unique<internal::PageBuffer>(ValueOrThrow(internal::PageBuffer::Make(bytes)));
+  if (bytes >= base::kLargeBlockBytes) {
+    auto pages = std::make_unique<base::PageBuffer>(ValueOrThrow(base::PageBuffer::Make(bytes)));
     memory = pages->data();
     base = nb::steal(PyCapsule_New(pages.get(), kPagesCapsule, FreePagesOf));
     if (!base.is_valid()) throw nb::python_error();
@@ -363,7 +363,7 @@ Value ValueOfArgument(nb::handle argument, const Shape& shape, const std::string
       ThrowTypeError(absl::StrCat(place, " must be a tuple for ", shape.ToString()));
     }
     if (static_cast<int>(nb::len(argument)) != shape.tuple_shapes_size()) {
-      ThrowTypeError(absl::StrCat(place, " must have ", internal::Count(shape.tuple_shapes_size(), "element"), ", got ",
+      ThrowTypeError(absl::StrCat(place, " must have ", base::Count(shape.tuple_shapes_size(), "element"), ", got ",
                                   nb::len(argument)));
     }
     std::vector<Value> elements;

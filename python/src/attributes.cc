@@ -117,7 +117,7 @@ nb::object ValueOf(const InstructionRef& instruction, HloAttribute attribute, ab
   if (codec == Codec::kComputation || codec == Codec::kComputationList) return ComputationsNamed(instruction, text);
   if (codec == Codec::kString && text.size() >= 2 && text.front() == '"') {
     std::string unescaped;
-    if (internal::CUnescapeTo(text.substr(1, text.size() - 2), &unescaped)) return ToStr(unescaped);
+    if (hlo::CUnescapeTo(text.substr(1, text.size() - 2), &unescaped)) return ToStr(unescaped);
   }
   if (text == "true" || text == "false") return nb::bool_(text == "true");
   int64_t integer = 0;
@@ -158,7 +158,7 @@ std::string TextOfValue(Codec codec, nb::handle value, std::vector<HloComputatio
     return value.is(nb::handle(Py_True)) ? "true" : "false";
   }
   const std::string text = ToBytes(nb::str(value));
-  if (codec == Codec::kString) return absl::StrCat("\"", internal::CEscaped(text), "\"");
+  if (codec == Codec::kString) return absl::StrCat("\"", hlo::CEscaped(text), "\"");
   return text;
 }
 

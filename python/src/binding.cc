@@ -104,9 +104,9 @@ namespace {
 
 // The engines read the variable themselves (kashi/base/guard_pages.h); another value would be ignored.
 void CheckGuardPagesVariable() {
-  const char* const text = std::getenv(internal::kGuardPagesVariable);
-  if (text == nullptr || internal::GuardPagesFromText(text).has_value()) return;
-  throw nb::value_error((std::string(internal::kGuardPagesVariable) + " must be `behind` or `before`").c_str());
+  const char* const text = std::getenv(base::kGuardPagesVariable);
+  if (text == nullptr || base::GuardPagesFromText(text).has_value()) return;
+  throw nb::value_error((std::string(base::kGuardPagesVariable) + " must be `behind` or `before`").c_str());
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> Read(absl::string_view bytes, const s
 
 // The error; if the input is not a program at all, one that names the input's kind.
 absl::Status OtherKind(absl::string_view bytes, const std::string& name, const absl::Status& error) {
-  if (internal::IsEmptyInput(bytes)) return InvalidArgument("%s is empty", name);
-  const std::string other = internal::DescribeOtherKind(bytes);
+  if (hlo::IsEmptyInput(bytes)) return InvalidArgument("%s is empty", name);
+  const std::string other = hlo::DescribeOtherKind(bytes);
   return other.empty() ? error : InvalidArgument("%s: %s", name, other);
 }
 
@@ -155,8 +155,8 @@ InstructionRef InstructionNamed(const ComputationRef& computation, const std::st
 
 nb::str Repr(const ModuleRef& module) {
   return ToStr(absl::StrCat("<kashi.Module ", module->name(), ": ",
-                            internal::Count(module->computation_count(), "computation"), ", ",
-                            internal::Count(module->instruction_count(), "instruction"), ">"));
+                            base::Count(module->computation_count(), "computation"), ", ",
+                            base::Count(module->instruction_count(), "instruction"), ">"));
 }
 
 nb::object Html(const ModuleRef& module) {

@@ -23,7 +23,7 @@ nb::tuple FusedOperations(const HloInstruction& instruction) {
   return nb::tuple(names);
 }
 
-nb::dict ProfileRow(const internal::StepTime& step, double total_ns, double runs, const CostAnalysis& costs) {
+nb::dict ProfileRow(const evaluator::StepTime& step, double total_ns, double runs, const CostAnalysis& costs) {
   const HloInstruction& instruction = *step.instruction;
   nb::dict row;
   row["instruction"] = ToStr(instruction.name());
@@ -47,17 +47,17 @@ nb::dict ProfileRow(const internal::StepTime& step, double total_ns, double runs
 
 }  // namespace
 
-nb::dict ProfileFacts(const HloModule& module, std::vector<internal::StepTime> times, int64_t runs) {
+nb::dict ProfileFacts(const HloModule& module, std::vector<evaluator::StepTime> times, int64_t runs) {
   const CostAnalysis costs = ValueOrThrow(CostAnalysis::Run(module));
-  const auto longer = [](const internal::StepTime& a, const internal::StepTime& b) { return a.own_ns > b.own_ns; };
+  const auto longer = [](const evaluator::StepTime& a, const evaluator::StepTime& b) { return a.own_ns > b.own_ns; };
   absl::c_stable_sort(times, longer);
   double total_ns = 0, between_ns = 0;
-  for (const internal::StepTime& step : times) {
+  for (const evaluator::StepTime& step : times) {
     total_ns += static_cast<double>(step.own_ns);
     if (step.instruction == nullptr) between_ns += static_cast<double>(step.own_ns);
   }
   nb::list rows;
-  for (const internal::StepTime& step : times) {
+  for (const evaluator::StepTime& step : times) {
     if (step.instruction != nullptr) rows.append(ProfileRow(step, total_ns, static_cast<double>(runs), costs));
   }
   nb::dict facts;

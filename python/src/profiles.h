@@ -13,7 +13,7 @@ namespace kashi::python {
 
 // A dict: runs, run_ms, between_steps_ms, and steps, one dict for each step, the longest first. The times are sums over
 // all runs, and belong to instructions of the module.
-nb::dict ProfileFacts(const HloModule& module, std::vector<internal::StepTime> times, int64_t runs);
+nb::dict ProfileFacts(const HloModule& module, std::vector<evaluator::StepTime> times, int64_t runs);
 
 }  // namespace kashi::python
 

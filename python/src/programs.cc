@@ -31,7 +31,7 @@
 
 namespace kashi::python {
 
-using internal::ProgramDoor;
+using engine::ProgramDoor;
 namespace {
 
 // ---- Calls of programs on small static arrays: on memory, without values. -------------------------------------------
@@ -115,7 +115,7 @@ class Parameters {
     for (const nb::handle argument : passed) AppendLeaves(argument, &leaves);
     const bool may_flatten = absl::c_none_of(shapes_, [](const Shape* shape) { return shape->IsTuple(); });
     if (may_flatten && leaves.size() == shapes_.size()) return nb::borrow<nb::args>(nb::tuple(leaves));
-    ThrowTypeError(absl::StrCat("the program takes ", internal::Count(static_cast<int64_t>(shapes_.size()), "argument"),
+    ThrowTypeError(absl::StrCat("the program takes ", base::Count(static_cast<int64_t>(shapes_.size()), "argument"),
                                 ", got ", passed.size(),
                                 leaves.size() == passed.size()
                                     ? ""
@@ -147,8 +147,7 @@ class Parameters {
         converted.push_back(ValueOrThrow(ValueOfArgument(argument, *shapes_[i], place).ToLiteral(*shapes_[i])));
       }
       if (nb::len(arguments) != shapes_.size()) {
-        ThrowTypeError(absl::StrCat("the program takes ",
-                                    internal::Count(static_cast<int64_t>(shapes_.size()), "argument"),
+        ThrowTypeError(absl::StrCat("the program takes ", base::Count(static_cast<int64_t>(shapes_.size()), "argument"),
                                     " on each device, device ", literals.size(), " got ", nb::len(arguments)));
       }
       literals.push_back(std::move(converted));
@@ -207,7 +206,7 @@ class CallableProgram {
   }
 
   nb::list RunOnDevices(nb::handle arguments_of_devices, nb::handle ranks) const {
-    internal::DeviceFabric* const fabric = FabricOf(ranks);
+    devices::DeviceFabric* const fabric = FabricOf(ranks);
     DeviceCounts counts;
     const auto is_here = [&](size_t device) {
       return fabric == nullptr || fabric->Runs(static_cast<int64_t>(device), counts);
@@ -231,7 +230,7 @@ class CallableProgram {
     absl::StatusOr<std::vector<Literal>> results;
     {
       const nb::gil_scoped_release release;
-      internal::RunHooks hooks;
+      evaluator::RunHooks hooks;
       hooks.fabric = fabric;
       results = ProgramDoor::ExecuteOnDevices(*program_, std::move(literals), std::move(options), hooks);
     }
@@ -249,7 +248,7 @@ class CallableProgram {
   nb::dict Profile(const nb::args& passed, int64_t runs) const {
     if (runs < 1) ThrowValueError("runs must be positive");
     const nb::args arguments = parameters_.ArgumentsOf(passed);
-    internal::StepProfile profile;
+    evaluator::StepProfile profile;
     const std::vector<Value> values = parameters_.ValuesOf(arguments);
     RunValues(values, &profile);
     if (runs > 1) profile.Clear();  // the first run makes plans and gets memory
@@ -272,7 +271,7 @@ class CallableProgram {
     functions_ = CustomCallsOf(custom_calls, *module_, targets);
     parameters_ = Parameters(*module_->entry_computation());
     if (TakesMemory()) small_results_ = SmallResults(root_shape());
-    is_quick_ = internal::IsQuick(*module_, kQuickNs);
+    is_quick_ = engine::IsQuick(*module_, kQuickNs);
   }
 
   // The program that `make` gives, without the GIL; Ctrl-C ends it.
@@ -301,13 +300,13 @@ class CallableProgram {
     return options;
   }
 
-  Value RunValues(std::vector<Value> values, internal::StepProfile* profile) const {
+  Value RunValues(std::vector<Value> values, evaluator::StepProfile* profile) const {
     Callbacks callbacks;
     return RunWith(OptionsFor(&callbacks), &callbacks, std::move(values), profile);
   }
 
   Value RunWith(EvaluationOptions options, Callbacks* callbacks, std::vector<Value> values,
-                internal::StepProfile* profile = nullptr) const {
+                evaluator::StepProfile* profile = nullptr) const {
     const Interrupts interrupts;
     options.cancelled = interrupts.flag();
     absl::StatusOr<Value> result;
@@ -357,10 +356,10 @@ class CallableProgram {
   }
 
   absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options,
-                             internal::StepProfile* profile) const {
+                             evaluator::StepProfile* profile) const {
     const bool is_plain = !has_custom_calls_ && !scope_.is_global() && profile == nullptr && !options.observer;
     if (is_plain) return program_->ExecuteValues(std::move(arguments), options.cancelled);
-    internal::RunHooks hooks;
+    evaluator::RunHooks hooks;
     hooks.profile = profile;
     const auto run = ProgramDoor::NewRun(*program_, std::move(options), hooks);
     return ProgramDoor::Call(*program_, *run, std::move(arguments));
@@ -466,7 +465,7 @@ void BindProgram(nb::module_& m) {
 std::string EngineOfArgument(nb::handle engine) {
   if (engine.is_none()) return "auto";
   const std::string name = TextOfArgument(engine, "`engine` is the name of an engine, such as 'cpu', or None");
-  const absl::Status found = internal::EngineOfName(name).status();
+  const absl::Status found = engine::EngineOfName(name).status();
   if (!found.ok()) ThrowValueError(std::string(found.message()));
   return name;
 }
@@ -588,7 +587,7 @@ void BindPrograms(nb::module_& m) {
   BindCompile(m);
   BindDeserialize(m);
   BindEvaluate(m);
-  m.attr("HAS_COMPILED_ENGINE") = internal::FindEngine("cpu") != nullptr;
+  m.attr("HAS_COMPILED_ENGINE") = engine::FindEngine("cpu") != nullptr;
 }
 
 }  // namespace kashi::python

@@ -42,7 +42,7 @@ MpiRanks* MakeRanks(nb::handle communicator, bool deterministic) {
 }  // namespace
 
 #ifdef KASHI_HAS_MPI
-internal::DeviceFabric* FabricOf(nb::handle ranks) {
+devices::DeviceFabric* FabricOf(nb::handle ranks) {
   if (ranks.is_none()) return nullptr;
   MpiRanks* of_mpi = nullptr;
   if (!nb::try_cast(ranks, of_mpi) || of_mpi == nullptr) ThrowTypeError("expected a kashi.Ranks");
@@ -68,7 +68,7 @@ void BindRanks(nb::module_& m) {
   m.attr("HAS_MPI") = true;
 }
 #else
-internal::DeviceFabric* FabricOf(nb::handle ranks) {
+devices::DeviceFabric* FabricOf(nb::handle ranks) {
   if (!ranks.is_none()) ThrowTypeError("this kashi was built without MPI");
   return nullptr;
 }

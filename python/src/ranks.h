@@ -8,7 +8,7 @@
 namespace kashi::python {
 
 // The fabric of a kashi.Ranks. Null for None: the devices are threads of this process.
-internal::DeviceFabric* FabricOf(nb::handle ranks);
+devices::DeviceFabric* FabricOf(nb::handle ranks);
 
 }  // namespace kashi::python
 

@@ -27,7 +27,7 @@ Placement ArrayPlacement(const ArrayView& view) {
 
 void CheckBytes(const ArrayView& view, int64_t bytes, const Shape& shape, const char* name) {
   if (view.bytes == bytes) return;
-  ThrowValueError(absl::StrCat(name, " has ", internal::Count(view.bytes, "byte"), "; ",
+  ThrowValueError(absl::StrCat(name, " has ", base::Count(view.bytes, "byte"), "; ",
                                shape.ToString(/*print_layout=*/true), " has ", bytes));
 }
 

@@ -75,7 +75,7 @@ DimensionVector IndexOrThrow(const IndexMap& map, nb::handle index) {
   DimensionVector entries;
   for (const int64_t entry : IntegersOf(index, "index")) entries.push_back(entry);
   if (static_cast<int>(entries.size()) != map.rank()) {
-    ThrowValueError(absl::StrCat("the index has ", internal::Count(static_cast<int64_t>(entries.size()), "entry"),
+    ThrowValueError(absl::StrCat("the index has ", base::Count(static_cast<int64_t>(entries.size()), "entry"),
                                  ", the shape rank ", map.rank()));
   }
   for (size_t i = 0; i < entries.size(); ++i) {

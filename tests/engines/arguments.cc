@@ -11,7 +11,7 @@
 #include "tests/engines/form.h"
 #include "tests/engines/trial.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 // Of a type with this range of exponents.
@@ -79,4 +79,4 @@ std::vector<Literal> MakeArguments(const HloModule& module, ArgumentKind kind, u
   return arguments;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

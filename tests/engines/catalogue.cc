@@ -14,7 +14,7 @@
 #include "kashi/cpu/random_program_testing.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 const std::vector<Sizes>& AllSizes() {
@@ -179,7 +179,7 @@ Catalogue::Parts Catalogue::PartsOf(ProgramId id) const {
 WrittenProgram Catalogue::Write(ProgramId id) const {
   const uint32_t seed = SeedOf(id.number);
   if (id.kind == ProgramId::kRandom) {
-    const auto text = RandomProgram(static_cast<uint32_t>(id.number), /*mixes_types=*/true).Write();
+    const auto text = cpu::RandomProgram(static_cast<uint32_t>(id.number), /*mixes_types=*/true).Write();
     return {text, ArgumentKind::kSmall, seed, "random"};
   }
   const auto [arguments, frame, producer, use] = PartsOf(id);
@@ -284,4 +284,4 @@ std::vector<HloOpcode> Catalogue::Missing() const {
   return missing;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

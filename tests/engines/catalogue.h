@@ -18,7 +18,7 @@
 #include "tests/engines/frame.h"
 #include "tests/engines/trial.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 struct ProgramId {
   enum Kind { kAlone, kPair, kRandom } kind;
@@ -90,6 +90,6 @@ class Catalogue {
   int64_t pair_count_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_CATALOGUE_H_

@@ -14,7 +14,7 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/literal/literal_comparison.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 PrimitiveType PartType(PrimitiveType type) {
@@ -165,14 +165,14 @@ bool IsReal(const HloInstruction& x) { return x.shape().IsArray() && HasReals(x.
 bool IsSumInF64(const HloInstruction& x) {
   if (x.opcode() != HloOpcode::kReduce || x.operand_count() != 2) return false;
   const PrimitiveType type = x.shape().element_type();
-  return (type == F32 || type == F16 || type == BF16) && CombinerOf(*x.to_apply()) == HloOpcode::kAdd &&
+  return (type == F32 || type == F16 || type == BF16) && hlo::CombinerOf(*x.to_apply()) == HloOpcode::kAdd &&
          x.to_apply()->root_instruction()->shape().element_type() == type;
 }
 
 // Windows that fold by one operation: both engines fold them in the same order, and round at each step.
 bool IsOrderedWindow(const HloInstruction& x) {
   return x.opcode() == HloOpcode::kReduceWindow && x.operand_count() == 2 &&
-         ReorderableCombiner(*x.to_apply()).has_value() &&
+         hlo::ReorderableCombiner(*x.to_apply()).has_value() &&
          x.shape().element_type() == x.operand(0)->shape().element_type() &&
          x.to_apply()->root_instruction()->shape().element_type() == x.shape().element_type();
 }
@@ -228,4 +228,4 @@ Exactness ExactnessOf(const HloModule& module) {
   return exactness;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 // The results of the evaluator for programs and arguments that differ a little (nearby.h). An element may differ by a
 // few times as much as these do: then the program magnifies rounding, and cannot tell the engines apart there.
@@ -35,6 +35,6 @@ bool HasNaN(const LiteralSlice& array);
 // The argument with its real numbers changed in their last digits.
 Literal Nudge(const Literal& argument, const Exactness& exactness, uint32_t seed);
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_COMPARISON_H_

@@ -10,7 +10,7 @@
 #include "kashi/array/shape_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 // In the texts: $0 is the anchor's shape, $1 and $2 its neighbours. `%` is for the `$` of a form.
@@ -128,4 +128,4 @@ absl::Span<const RuleOfShapes> ControlRules() {
   return kRules;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

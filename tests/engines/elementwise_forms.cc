@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 std::vector<PrimitiveType> ArrayTypes() {
@@ -112,4 +112,4 @@ absl::Span<const RuleOfShapes> ElementwiseRules() {
   return kRules;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

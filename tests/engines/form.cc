@@ -14,7 +14,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 template <typename Rules, typename Key>
@@ -69,7 +69,7 @@ std::optional<Shape> InferResult(HloOpcode opcode, const Draft& draft) {
   const HloInstruction* instruction = (*module)->entry_computation()->GetInstructionWithName("r");
   if (instruction == nullptr) return std::nullopt;
   if (GetHloOpcodeInfo(opcode).shape_rule == HloShapeRule::kNone) return draft.written;
-  absl::StatusOr<Shape> shape = InferInstructionShape(*instruction);
+  absl::StatusOr<Shape> shape = hlo::InferInstructionShape(*instruction);
   return shape.ok() ? std::make_optional(*std::move(shape)) : std::nullopt;
 }
 
@@ -111,7 +111,7 @@ bool HasForms(HloOpcode opcode) {
   constexpr uint32_t kNot =
       HloOpcodeFlags::kCollective | HloOpcodeFlags::kAsync | HloOpcodeFlags::kAsyncCollective | HloOpcodeFlags::kRandom;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(opcode);
-  return FindEvaluation(opcode) != nullptr && !info.Has(kNot) &&
+  return evaluator::FindEvaluation(opcode) != nullptr && !info.Has(kNot) &&
          info.requirement != HloOpcodeFlags::Requirement::kCustomCall;
 }
 
@@ -152,4 +152,4 @@ std::vector<Form> FormsOf(HloOpcode opcode, const Shape& anchor) {
   return forms;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

@@ -21,7 +21,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 using Sizes = std::vector<int64_t>;
 
@@ -87,6 +87,6 @@ absl::Span<const RuleOfShapes> ProductRules();
 absl::Span<const RuleOfShapes> ControlRules();
 absl::Span<const RuleOfOperation> RulesOfOperations();
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_FORM_H_

@@ -9,7 +9,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 // A module in the making: an entry computation with parameters.
@@ -349,4 +349,4 @@ absl::Span<const Frame> Frames() {
   return kFrames;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

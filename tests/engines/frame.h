@@ -13,7 +13,7 @@
 #include "kashi/array/shape.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 // One form, or a producer and its consumer, without the parameters.
 struct Core {
@@ -34,6 +34,6 @@ struct Frame {
 };
 absl::Span<const Frame> Frames();
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_FRAME_H_

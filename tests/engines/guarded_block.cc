@@ -4,7 +4,7 @@
 
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 constexpr int64_t kPage = 4096;
 }  // namespace
@@ -22,4 +22,4 @@ GuardedBlock::~GuardedBlock() {
 
 void* GuardedBlock::data() const { return begin_ + mapped_ - kPage - bytes_; }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 class GuardedBlock {
  public:
@@ -22,6 +22,6 @@ class GuardedBlock {
   int64_t mapped_, bytes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_GUARDED_BLOCK_H_

@@ -9,7 +9,7 @@
 #include "kashi/array/shape_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 constexpr PrimitiveType kIndexTypes[] = {S32, S64, U32, S8, U8};
@@ -173,4 +173,4 @@ absl::Span<const RuleOfShapes> IndexedRules() {
   return kRules;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

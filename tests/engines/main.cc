@@ -26,11 +26,11 @@
 #include "tests/engines/trial.h"
 #include "tests/engines/worker_pool.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 struct Settings {
-  int64_t alone = 2000 / kShare, pairs = 3500 / kShare, random = 500 / kShare;  // by lot
+  int64_t alone = 2000 / base::kShare, pairs = 3500 / base::kShare, random = 500 / base::kShare;  // by lot
   uint64_t seed = 1;
   bool is_long = false, covers = false;
   int64_t start = 0, shard = 0, shards = 1;
@@ -246,22 +246,22 @@ int Main(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 int main(int argc, char** argv) {
-  kashi::internal::Settings settings;
+  kashi::tests::Settings settings;
   for (int i = 1; i < argc; ++i) {
-    if (!kashi::internal::ParseSetting(argv[i], &settings)) {
+    if (!kashi::tests::ParseSetting(argv[i], &settings)) {
       std::fprintf(stderr, "engine_forms: unknown argument '%s'; see tests/engines/README.md\n", argv[i]);
       return 2;
     }
   }
   if (!settings.target.empty()) {
-    const absl::Status status = kashi::internal::Target::ForLevel(settings.target).status();
+    const absl::Status status = kashi::cpu::Target::ForLevel(settings.target).status();
     if (!status.ok()) {
       std::fprintf(stderr, "engine_forms: %s\n", std::string(status.message()).c_str());
-      return absl::IsFailedPrecondition(status) ? kashi::internal::kSkipped : 2;
+      return absl::IsFailedPrecondition(status) ? kashi::tests::kSkipped : 2;
     }
   }
-  return kashi::internal::Main(settings);
+  return kashi::tests::Main(settings);
 }

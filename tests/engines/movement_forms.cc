@@ -11,7 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 Sizes SizesOf(const Shape& x) { return Sizes(x.dimensions().begin(), x.dimensions().end()); }
@@ -219,4 +219,4 @@ absl::Span<const RuleOfOperation> RulesOfOperations() {
   return kRules;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

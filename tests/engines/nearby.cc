@@ -17,7 +17,7 @@
 #include "kashi/literal/literal_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 constexpr uint32_t kNudgedRuns = 8;
@@ -176,4 +176,4 @@ NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>
   return results;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

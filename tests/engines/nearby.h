@@ -10,7 +10,7 @@
 #include "kashi/literal/literal.h"
 #include "tests/engines/comparison.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Literal>& arguments);
 
@@ -20,6 +20,6 @@ absl::StatusOr<Literal> Evaluate(const HloModule& module, const std::vector<Lite
 NearbyResults EvaluateNearby(const HloModule& module, const std::vector<Literal>& arguments, const Shape& shape,
                              const Exactness& exactness);
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_NEARBY_H_

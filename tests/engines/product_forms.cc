@@ -10,7 +10,7 @@
 #include "kashi/array/shape_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 std::string DotDimensions(const Sizes& lhs_batch, const Sizes& lhs, const Sizes& rhs_batch, const Sizes& rhs) {
@@ -166,4 +166,4 @@ absl::Span<const RuleOfShapes> ProductRules() {
   return kRules;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_util.h"
 #include "tests/engines/form.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 int64_t RankOfAnchor(const Shape& x) { return static_cast<int64_t>(x.dimensions().size()); }
@@ -219,4 +219,4 @@ absl::Span<const RuleOfShapes> ReductionRules() {
   return kRules;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

@@ -17,7 +17,7 @@
 #include "tests/engines/guarded_block.h"
 #include "tests/engines/nearby.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 // Whether an operation, or a computation that it calls for each element, may tell one NaN from another.
@@ -155,4 +155,4 @@ Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed, cons
   return RunTrial(**module, MakeArguments(**module, kind, seed), target);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

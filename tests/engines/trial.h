@@ -10,7 +10,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 enum class ArgumentKind {
   kSmall,    // real numbers in [-2, 2), integers in [-3, 9]
@@ -31,6 +31,6 @@ struct Verdict {
 Verdict RunTrial(const HloModule& module, const std::vector<Literal>& arguments, const std::string& target);
 Verdict RunTrial(const std::string& text, ArgumentKind kind, uint32_t seed, const std::string& target);
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_TRIAL_H_

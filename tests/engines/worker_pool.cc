@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/check.h"
 
-namespace kashi::internal {
+namespace kashi::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -171,4 +171,4 @@ int64_t WorkerPool::Run() const {
   return finished;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests

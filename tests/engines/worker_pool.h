@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace kashi::internal {
+namespace kashi::tests {
 
 struct WorkerPool {
   int workers = 1;
@@ -21,6 +21,6 @@ struct WorkerPool {
   int64_t Run() const;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::tests
 
 #endif  // KASHI_TESTS_ENGINES_WORKER_POOL_H_

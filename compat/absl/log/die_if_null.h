@@ -15,7 +15,7 @@ namespace kashi_compat {
 template <typename T>
 T DieIfNull(const char* file, int line, const char* text, T&& pointer) {
   if (pointer == nullptr) {
-    ::kashi::internal::FatalMessage(file, line, text).stream() << " is null";
+    ::kashi::base::FatalMessage(file, line, text).stream() << " is null";
   }
   return std::forward<T>(pointer);
 }

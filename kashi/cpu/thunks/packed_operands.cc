@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // The form of the packed rhs of a dot.
@@ -39,4 +39,4 @@ int PackedOperands::NumberOf(const DotThunk::Matrices& dot, int rhs, bool is_con
   return count_++;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -9,7 +9,7 @@
 
 #include "kashi/cpu/thunks/thunks.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // `rhs` and `kept` are numbers of ThunkEmitter's slots.
 class PackedOperands {
@@ -45,6 +45,6 @@ class PackedOperands {
   int count_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_THUNKS_PACKED_OPERANDS_H_

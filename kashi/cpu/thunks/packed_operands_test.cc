@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/cpu/cpu_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // m rows times a rhs of k rows and n columns.
@@ -130,4 +130,4 @@ TEST(PackedOperandsTest, ProgramsGiveWhatTheEvaluatorGives) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -9,7 +9,7 @@
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 void ThunkSequence::EndStep(const HloInstruction& instruction, int64_t first_leaf) {
   const auto begin = thunks_.begin() + (steps_.empty() ? 0 : steps_.back().end);
@@ -27,25 +27,25 @@ absl::Status ThunkSequence::RunStep(const Step& step, int64_t begin, const Thunk
   const void* const* next = frame.leaves + step.first_leaf;
   std::vector<Value> operands;
   for (const HloInstruction* operand : step.instruction->operands()) {
-    operands.push_back(BorrowLeaves(operand->shape(), &next));
+    operands.push_back(values::BorrowLeaves(operand->shape(), &next));
   }
-  KASHI_ASSIGN_OR_RETURN(operands, StepChecker::CopyOf(operands, frame.run));
+  KASHI_ASSIGN_OR_RETURN(operands, evaluator::StepChecker::CopyOf(operands, frame.run));
   KASHI_RETURN_IF_ERROR(RunThunks(begin, step.end, frame));
   KASHI_RETURN_IF_ERROR(frame.run.CheckStopped());  // else the result may be unfinished
   const KeepDenormals keep;
-  const Value result = BorrowLeaves(step.instruction->shape(), &next);
+  const Value result = values::BorrowLeaves(step.instruction->shape(), &next);
   return frame.run.hooks().checker->Compare(*step.instruction, std::move(operands), result, frame.run);
 }
 
 absl::Status ThunkSequence::RunObserved(const ThunkFrame& frame) const {
   int64_t begin = 0;
   for (const Step& step : steps_) {
-    const MeasuredStep measured(frame.run.step_clock(), step.instruction);
-    const GuardedStep guarded(step.instruction->name());
+    const evaluator::MeasuredStep measured(frame.run.step_clock(), step.instruction);
+    const base::GuardedStep guarded(step.instruction->name());
     KASHI_RETURN_IF_ERROR(RunStep(step, begin, frame));
     begin = step.end;
   }
   return RunThunks(begin, size(), frame);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

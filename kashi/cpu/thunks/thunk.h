@@ -14,11 +14,11 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/scratch_block.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // The right operand of a dot, packed for all iterations of a loop or for all runs (matrix_product.h).
 struct PackedRhs {
-  std::unique_ptr<ScratchBlock> memory;  // null until it is first needed
+  std::unique_ptr<kernels::ScratchBlock> memory;  // null until it is first needed
   bool is_valid = false;
 };
 
@@ -26,7 +26,7 @@ struct PackedRhs {
 // point to dense, row-major arrays.
 struct ThunkFrame {
   void** pointers;
-  EvaluationRun& run;
+  evaluator::EvaluationRun& run;
   PackedRhs* packed;  // by the numbers that the thunks know
   // An observer needs to know which instruction runs: a profile, the messages of guard pages, or a checker of steps.
   bool is_observed;
@@ -81,6 +81,6 @@ class ThunkSequence {
   int64_t work_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_THUNKS_THUNK_H_

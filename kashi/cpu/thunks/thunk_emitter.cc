@@ -12,12 +12,13 @@
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 class ThunkEmitter {
  public:
-  ThunkEmitter(const ThunkKinds& kinds, BufferAssignment buffers, const NumberOptions& numbers) : kinds_(kinds) {
+  ThunkEmitter(const ThunkKinds& kinds, buffers::BufferAssignment buffers, const NumberOptions& numbers)
+      : kinds_(kinds) {
     parts_.buffers = std::move(buffers);
     parts_.flush_denormals = numbers.flush_denormals;
   }
@@ -34,7 +35,7 @@ class ThunkEmitter {
     const auto unlimited = std::make_shared<MemoryBudget>(0);
     for (const HloInstruction* constant : parts_.buffers.constants) {
       KASHI_ASSIGN_OR_RETURN(Value value,
-                             Value::FromLiteral(constant->literal(), unlimited, LentBy(&constant->literal())));
+                             Value::FromLiteral(constant->literal(), unlimited, values::LentBy(&constant->literal())));
       parts_.constants.push_back(std::move(value));
     }
     return absl::OkStatus();
@@ -47,35 +48,35 @@ class ThunkEmitter {
     return first;
   }
   // Adds pointers of all operands, then of the results.
-  int64_t AddPointers(const BufferStep& step) {
+  int64_t AddPointers(const buffers::BufferStep& step) {
     const int64_t first = static_cast<int64_t>(parts_.pointers.size());
-    for (const Leaves& operand : step.operands) AddPointers(operand);
+    for (const buffers::Leaves& operand : step.operands) AddPointers(operand);
     AddPointers(step.results);
     return first;
   }
-  static int64_t OperandLeaves(const BufferStep& step) {
+  static int64_t OperandLeaves(const buffers::BufferStep& step) {
     int64_t count = 0;
-    for (const Leaves& operand : step.operands) count += static_cast<int64_t>(operand.size());
+    for (const buffers::Leaves& operand : step.operands) count += static_cast<int64_t>(operand.size());
     return count;
   }
 
-  ThunkSequence Emit(const BufferSequence& steps) {
+  ThunkSequence Emit(const buffers::BufferSequence& steps) {
     ThunkSequence thunks;
-    for (const BufferStep& step : steps) {
-      for (const BufferStep::Move& move : step.moves) {
+    for (const buffers::BufferStep& step : steps) {
+      for (const buffers::BufferStep::Move& move : step.moves) {
         const int64_t bytes = parts_.buffers.buffers[move.to].bytes;
         thunks.Add(std::make_unique<CopyThunk>(AddPointers({move.from, move.to}), bytes), 1);
       }
       switch (step.kind) {
-        case BufferStep::Kind::kMoves:
+        case buffers::BufferStep::Kind::kMoves:
           break;
-        case BufferStep::Kind::kInstruction:
+        case buffers::BufferStep::Kind::kInstruction:
           EmitInstruction(step, &thunks);
           break;
-        case BufferStep::Kind::kWhile:
+        case buffers::BufferStep::Kind::kWhile:
           EmitWhile(step, &thunks);
           break;
-        case BufferStep::Kind::kConditional:
+        case buffers::BufferStep::Kind::kConditional:
           EmitConditional(step, &thunks);
       }
       if (step.instruction != nullptr) EndStep(step, &thunks);
@@ -84,21 +85,21 @@ class ThunkEmitter {
   }
 
   // Tells observers of the thunks which instruction they have computed.
-  void EndStep(const BufferStep& step, ThunkSequence* thunks) {
+  void EndStep(const buffers::BufferStep& step, ThunkSequence* thunks) {
     thunks->EndStep(*step.instruction, static_cast<int64_t>(parts_.leaves.size()));
-    for (const Leaves& operand : step.operands) {
+    for (const buffers::Leaves& operand : step.operands) {
       parts_.leaves.insert(parts_.leaves.end(), operand.begin(), operand.end());
     }
     parts_.leaves.insert(parts_.leaves.end(), step.results.begin(), step.results.end());
   }
 
-  void EmitInstruction(const BufferStep& step, ThunkSequence* thunks) {
+  void EmitInstruction(const buffers::BufferStep& step, ThunkSequence* thunks) {
     const HloInstruction& instruction = *step.instruction;
-    const std::shared_ptr<const ComputationPlanStep>& plan = kinds_.StepOf(instruction);
+    const std::shared_ptr<const evaluator::ComputationPlanStep>& plan = kinds_.StepOf(instruction);
     const int64_t first = AddPointers(step);
     switch (kinds_.KindOf(instruction)) {
       case ThunkKind::kStep: {
-        const MemoryStep& compiled = *plan->compiled->AsMemoryStep();
+        const evaluator::MemoryStep& compiled = *plan->compiled->AsMemoryStep();
         return thunks->Add(std::make_unique<StepThunk>(compiled, first, OperandLeaves(step)), compiled.work());
       }
       case ThunkKind::kDynamicSlice:
@@ -108,7 +109,7 @@ class ThunkEmitter {
       case ThunkKind::kDot: {
         const DotThunk::Matrices matrices = *DotThunk::MatricesOf(instruction);
         const int rhs = step.operands[1][0];
-        const bool is_constant = parts_.buffers.buffers[rhs].home == Home::kConstant;
+        const bool is_constant = parts_.buffers.buffers[rhs].home == buffers::Home::kConstant;
         const int packed = packed_.NumberOf(matrices, rhs, is_constant);
         return thunks->Add(std::make_unique<DotThunk>(matrices, first, packed), plan->work);
       }
@@ -117,21 +118,21 @@ class ThunkEmitter {
         return thunks->Add(std::make_unique<ElementThunk>(*plan->kernel, first, sizes), plan->work);
       }
       case ThunkKind::kEvaluator: {
-        const MemoryUse use = kinds_.UseOf(instruction);
-        const int64_t updated = use.kind == MemoryUse::Kind::kUpdate ? use.updated : EvaluatorThunk::kNone;
+        const buffers::MemoryUse use = kinds_.UseOf(instruction);
+        const int64_t updated = use.kind == buffers::MemoryUse::Kind::kUpdate ? use.updated : EvaluatorThunk::kNone;
         return thunks->Add(std::make_unique<EvaluatorThunk>(plan, first, updated), 0);
       }
     }
   }
 
-  void EmitWhile(const BufferStep& step, ThunkSequence* thunks) {
+  void EmitWhile(const buffers::BufferStep& step, ThunkSequence* thunks) {
     const int64_t first_pointer = static_cast<int64_t>(parts_.pointers.size());
     const int64_t first_leaf = static_cast<int64_t>(parts_.leaves.size());
     packed_.EnterLoop(step.kept);
     ThunkSequence condition = Emit(step.computations[0]), body = Emit(step.computations[1]);
     const int64_t selector = AddPointers({step.selector});
     std::vector<BufferSwap> swaps;
-    for (const BufferStep::Move& swap : step.swaps) {
+    for (const buffers::BufferStep::Move& swap : step.swaps) {
       swaps.push_back({Find(parts_.pointers, first_pointer, swap.from), Find(parts_.pointers, first_pointer, swap.to),
                        Find(parts_.leaves, first_leaf, swap.from), Find(parts_.leaves, first_leaf, swap.to),
                        /*own=*/0, parts_.buffers.buffers[swap.to].bytes});
@@ -151,9 +152,9 @@ class ThunkEmitter {
     return numbers;
   }
 
-  void EmitConditional(const BufferStep& step, ThunkSequence* thunks) {
+  void EmitConditional(const buffers::BufferStep& step, ThunkSequence* thunks) {
     std::vector<ThunkSequence> branches;
-    for (const BufferSequence& branch : step.computations) branches.push_back(Emit(branch));
+    for (const buffers::BufferSequence& branch : step.computations) branches.push_back(Emit(branch));
     const bool has_predicate = step.instruction->operand(0)->shape().element_type() == PRED;
     const int64_t selector = AddPointers({step.selector});
     thunks->Add(std::make_unique<ConditionalThunk>(has_predicate, std::move(branches), selector), 1);
@@ -168,7 +169,8 @@ template <typename Root>
 absl::StatusOr<std::unique_ptr<ThunkProgram>> TryMake(const Root& root, FindStep find_step,
                                                       const NumberOptions& numbers, StopFunction check_stopped) {
   const ThunkKinds kinds(find_step);
-  KASHI_ASSIGN_OR_RETURN(std::optional<BufferAssignment> buffers, AssignBuffers(root, kinds, check_stopped));
+  KASHI_ASSIGN_OR_RETURN(std::optional<buffers::BufferAssignment> buffers,
+                         buffers::AssignBuffers(root, kinds, check_stopped));
   if (!buffers.has_value()) return nullptr;
   return ThunkEmitter(kinds, *std::move(buffers), numbers).Make();
 }
@@ -185,4 +187,4 @@ absl::StatusOr<std::unique_ptr<ThunkProgram>> TryMakeThunks(const HloInstruction
   return TryMake(loop, find_step, numbers, check_stopped);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // Null if there is no buffer assignment (see AssignBuffers): then the evaluator runs the instructions one by one.
 // The program refers to instructions and steps: they must outlive it.
@@ -23,6 +23,6 @@ absl::StatusOr<std::unique_ptr<ThunkProgram>> TryMakeThunks(const HloComputation
 absl::StatusOr<std::unique_ptr<ThunkProgram>> TryMakeThunks(const HloInstruction& loop, FindStep find_step,
                                                             const NumberOptions& numbers, StopFunction check_stopped);
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_THUNKS_THUNK_EMITTER_H_

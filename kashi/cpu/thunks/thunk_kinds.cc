@@ -8,14 +8,14 @@
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/passes/kernel_premises.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // With more, the evaluator's functions use several threads.
 constexpr int64_t kMostElementsHere = 16384;
 
 // Whether a step always has the leaves of its instruction's shape.
-bool HasFixedLeaves(const ComputationPlanStep& step) {
+bool HasFixedLeaves(const evaluator::ComputationPlanStep& step) {
   const HloOpcode opcode = step.instruction->opcode();
   if (!step.refusal.ok() || step.has_dynamic_sizes || step.converts_operands) return false;
   const bool calls = opcode == HloOpcode::kWhile || opcode == HloOpcode::kConditional || opcode == HloOpcode::kFusion ||
@@ -25,30 +25,31 @@ bool HasFixedLeaves(const ComputationPlanStep& step) {
 
 bool IsSmall(const Shape& shape) { return ShapeUtil::ElementsIn(shape) <= kMostElementsHere; }
 
-bool HasSizesOfElements(const ComputationPlanStep& step) {
+bool HasSizesOfElements(const evaluator::ComputationPlanStep& step) {
   return step.kernel != nullptr && ElementThunk::SizesOf(*step.instruction, *step.kernel).has_value();
 }
 
 }  // namespace
 
-const std::shared_ptr<const ComputationPlanStep>& ThunkKinds::StepOf(const HloInstruction& instruction) const {
-  std::shared_ptr<const ComputationPlanStep>& step = steps_[&instruction];
+const std::shared_ptr<const evaluator::ComputationPlanStep>& ThunkKinds::StepOf(
+    const HloInstruction& instruction) const {
+  std::shared_ptr<const evaluator::ComputationPlanStep>& step = steps_[&instruction];
   if (step == nullptr) {
-    ComputationPlanStep made = MakeComputationPlanStep(instruction);
+    evaluator::ComputationPlanStep made = evaluator::MakeComputationPlanStep(instruction);
     made.compiled = find_step_(instruction);
-    step = std::make_shared<const ComputationPlanStep>(std::move(made));
+    step = std::make_shared<const evaluator::ComputationPlanStep>(std::move(made));
   }
   return step;
 }
 
 ThunkKind ThunkKinds::KindOf(const HloInstruction& instruction) const {
-  if (const CompiledStep* const step = find_step_(instruction); step != nullptr) {
+  if (const evaluator::CompiledStep* const step = find_step_(instruction); step != nullptr) {
     return step->AsMemoryStep() != nullptr ? ThunkKind::kStep : ThunkKind::kEvaluator;
   }
   const bool is_slice = instruction.opcode() == HloOpcode::kDynamicSlice;
   if (is_slice || instruction.opcode() == HloOpcode::kDynamicUpdateSlice) {
     const Shape& part = is_slice ? instruction.shape() : instruction.operand(1)->shape();
-    const bool is_direct = HasScalarStarts(instruction, is_slice ? 1 : 2) && IsSmall(part);
+    const bool is_direct = passes::HasScalarStarts(instruction, is_slice ? 1 : 2) && IsSmall(part);
     if (!is_direct || ShapeUtil::IsZeroElementArray(part)) return ThunkKind::kEvaluator;
     return is_slice ? ThunkKind::kDynamicSlice : ThunkKind::kUpdateSlice;
   }
@@ -59,27 +60,28 @@ ThunkKind ThunkKinds::KindOf(const HloInstruction& instruction) const {
   return is_element_thunk ? ThunkKind::kElements : ThunkKind::kEvaluator;
 }
 
-MemoryUse ThunkKinds::UseOf(const HloInstruction& instruction) const {
-  const ComputationPlanStep& step = *StepOf(instruction);
-  if (!HasFixedLeaves(step)) return MemoryUse::Kind::kUnknown;
+buffers::MemoryUse ThunkKinds::UseOf(const HloInstruction& instruction) const {
+  const evaluator::ComputationPlanStep& step = *StepOf(instruction);
+  if (!HasFixedLeaves(step)) return buffers::MemoryUse::Kind::kUnknown;
   switch (KindOf(instruction)) {
     case ThunkKind::kStep:
       return step.compiled->AsMemoryStep()->UseOfMemory();
     case ThunkKind::kUpdateSlice:
-      return MemoryUse::Update(0, /*is_in_place=*/true);
+      return buffers::MemoryUse::Update(0, /*is_in_place=*/true);
     case ThunkKind::kElements:
-      return MemoryUse::Kind::kElementwise;
+      return buffers::MemoryUse::Kind::kElementwise;
     case ThunkKind::kDynamicSlice:
     case ThunkKind::kDot:
-      return MemoryUse::Kind::kNew;
+      return buffers::MemoryUse::Kind::kNew;
     case ThunkKind::kEvaluator:
       break;
   }
-  if (step.compiled != nullptr) return MemoryUse::Kind::kNew;
+  if (step.compiled != nullptr) return buffers::MemoryUse::Kind::kNew;
   // The evaluator's elementwise operations go through their arrays in the same order, so they work in place too.
-  if (HasSizesOfElements(step)) return MemoryUse::Kind::kElementwise;
-  const int64_t updated = OperandUpdatedInPlace(instruction);
-  return updated < 0 ? MemoryUse(MemoryUse::Kind::kNew) : MemoryUse::Update(updated, /*is_in_place=*/true);
+  if (HasSizesOfElements(step)) return buffers::MemoryUse::Kind::kElementwise;
+  const int64_t updated = buffers::OperandUpdatedInPlace(instruction);
+  return updated < 0 ? buffers::MemoryUse(buffers::MemoryUse::Kind::kNew)
+                     : buffers::MemoryUse::Update(updated, /*is_in_place=*/true);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -12,10 +12,10 @@
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // The compiled step of an instruction; null: none.
-using FindStep = absl::FunctionRef<const CompiledStep*(const HloInstruction& instruction)>;
+using FindStep = absl::FunctionRef<const evaluator::CompiledStep*(const HloInstruction& instruction)>;
 
 enum class ThunkKind {
   kStep,          // a kernel or a native loop
@@ -26,24 +26,26 @@ enum class ThunkKind {
   kEvaluator,
 };
 
-class ThunkKinds : public MemoryRules {
+class ThunkKinds : public buffers::MemoryRules {
  public:
   // find_step must outlive this object.
   explicit ThunkKinds(FindStep find_step) : find_step_(find_step) {}
 
-  MemoryUse UseOf(const HloInstruction& instruction) const override;
+  buffers::MemoryUse UseOf(const HloInstruction& instruction) const override;
   bool IsOneStep(const HloInstruction& control_flow) const override { return find_step_(control_flow) != nullptr; }
 
   ThunkKind KindOf(const HloInstruction& instruction) const;
-  const CompiledStep* FindCompiled(const HloInstruction& instruction) const { return find_step_(instruction); }
+  const evaluator::CompiledStep* FindCompiled(const HloInstruction& instruction) const {
+    return find_step_(instruction);
+  }
   // The evaluator's step for the instruction. Made once.
-  const std::shared_ptr<const ComputationPlanStep>& StepOf(const HloInstruction& instruction) const;
+  const std::shared_ptr<const evaluator::ComputationPlanStep>& StepOf(const HloInstruction& instruction) const;
 
  private:
   FindStep find_step_;
-  mutable absl::flat_hash_map<const HloInstruction*, std::shared_ptr<const ComputationPlanStep>> steps_;
+  mutable absl::flat_hash_map<const HloInstruction*, std::shared_ptr<const evaluator::ComputationPlanStep>> steps_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_THUNKS_THUNK_KINDS_H_

@@ -8,7 +8,7 @@
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_profile.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 TEST(ThunkProfileTest, StepsOfALoopAndItsBody) {
@@ -40,19 +40,19 @@ ENTRY e {
   const auto program = CompiledProgram::Compile(**module);
   ASSERT_TRUE(program.ok()) << program.status();
   ASSERT_EQ((*program)->thunk_program_count(), 1);
-  StepProfile profile;
-  RunHooks hooks;
+  evaluator::StepProfile profile;
+  evaluator::RunHooks hooks;
   hooks.profile = &profile;
   hooks.compiled = program->get();
-  EvaluationRun run({}, hooks);
+  evaluator::EvaluationRun run({}, hooks);
   const HloComputation& entry = *(*program)->module().entry_computation();
   absl::StatusOr<Value> p = run.MakeArray(F32, {100, 100});
   ASSERT_TRUE(p.ok());
   ASSERT_TRUE(run.Call(entry, {*std::move(p)}).ok());
-  absl::flat_hash_map<std::string, StepTime> times;
-  for (const StepTime& time : profile.Times()) {
+  absl::flat_hash_map<std::string, evaluator::StepTime> times;
+  for (const evaluator::StepTime& time : profile.Times()) {
     const std::string opcode(time.instruction == nullptr ? "" : HloOpcodeString(time.instruction->opcode()));
-    StepTime& sum = times.try_emplace(opcode, StepTime{time.instruction}).first->second;
+    evaluator::StepTime& sum = times.try_emplace(opcode, evaluator::StepTime{time.instruction}).first->second;
     sum.calls += time.calls;
     sum.has_steps |= time.has_steps;
   }
@@ -65,4 +65,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -16,11 +16,11 @@
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/values/value.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // The output of ThunkEmitter.
 struct ThunkProgramParts {
-  BufferAssignment buffers;
+  buffers::BufferAssignment buffers;
   std::vector<Value> constants;
   ThunkSequence thunks;
   std::vector<int> pointers;  // buffers: the table that all thunks use
@@ -29,22 +29,22 @@ struct ThunkProgramParts {
   bool flush_denormals = false;
 };
 
-class ThunkProgram : public CompiledStep {
+class ThunkProgram : public evaluator::CompiledStep {
  public:
   explicit ThunkProgram(ThunkProgramParts parts);
   ~ThunkProgram() override;
 
-  absl::StatusOr<Value> Run(Operation& op) const override { return Run(op.operands, op.run); }
+  absl::StatusOr<Value> Run(evaluator::Operation& op) const override { return Run(op.operands, op.run); }
   // Takes the arguments.
-  absl::StatusOr<Value> Run(absl::Span<Value> arguments, EvaluationRun& run) const;
+  absl::StatusOr<Value> Run(absl::Span<Value> arguments, evaluator::EvaluationRun& run) const;
   bool has_steps() const override { return true; }
   // Runs on memory: a pointer for each array of the arguments and of the result, with tuples taken apart. Allocates
   // nothing, except for arenas of more than kMostKeptBytes, steps of the evaluator, and the frames of more threads than
   // before. Memory of results must not overlap that of arguments.
   absl::Status RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
-                           EvaluationRun& run) const;
+                           evaluator::EvaluationRun& run) const;
   int64_t result_count() const { return static_cast<int64_t>(parts_.buffers.results.size()); }
-  const BufferAssignment& buffers() const { return parts_.buffers; }
+  const buffers::BufferAssignment& buffers() const { return parts_.buffers; }
 
  private:
   // An arena up to this size is kept for the next run, and no budget counts it. A larger one is memory of the run.
@@ -63,13 +63,13 @@ class ThunkProgram : public CompiledStep {
   std::vector<void*> LeavesOf(const Frame& frame, char* arena, absl::Span<const void* const> arguments,
                               absl::Span<void* const> results) const;
   // A large arena, from the memory of the run.
-  absl::StatusOr<Value> MakeArena(EvaluationRun& run, Frame* frame) const;
+  absl::StatusOr<Value> MakeArena(evaluator::EvaluationRun& run, Frame* frame) const;
   // Sets all pointers to arguments and results to these. The memory of an updated argument is that of its result.
   void SetArrays(absl::Span<const void* const> arguments, absl::Span<void* const> results, Frame* frame) const;
   // Runs the thunks.
   absl::Status RunFrame(absl::Span<const void* const> arguments, absl::Span<void* const> results,
-                        EvaluationRun& run) const;
-  absl::StatusOr<Arrays> MakeResults(Arrays& arguments, EvaluationRun& run) const;
+                        evaluator::EvaluationRun& run) const;
+  absl::StatusOr<Arrays> MakeResults(Arrays& arguments, evaluator::EvaluationRun& run) const;
 
   ThunkProgramParts parts_;
   std::vector<DenseShape> result_shapes_;
@@ -82,6 +82,6 @@ class ThunkProgram : public CompiledStep {
   mutable std::vector<std::unique_ptr<Frame>> free_frames_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_THUNKS_THUNK_PROGRAM_H_

@@ -10,7 +10,7 @@
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/cpu/cpu_testing.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 constexpr ErrorSpec kEqual(0);
@@ -311,4 +311,4 @@ TEST(ThunkProgramTest, StateThatIsReplacedBeforeItMoves) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -16,7 +16,7 @@
 #include "kashi/literal/strided_copy.h"
 #include "kashi/values/value_util.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 namespace {
 
 // Element operations of a loop between two looks whether the run was stopped: some 10 microseconds.
@@ -37,13 +37,13 @@ int64_t IntegerAt(PrimitiveType type, const void* data) {
       type);
 }
 
-absl::Status CopyBytes(const EvaluationRun& run, const void* from, void* to, int64_t bytes) {
+absl::Status CopyBytes(const evaluator::EvaluationRun& run, const void* from, void* to, int64_t bytes) {
   constexpr int64_t kGrain = int64_t{256} << 10;
   if (bytes <= kGrain) {
     std::memcpy(to, from, static_cast<size_t>(bytes));
     return absl::OkStatus();
   }
-  return ParallelFor(run, bytes, kGrain, [&](int64_t begin, int64_t end, int) {
+  return evaluator::ParallelFor(run, bytes, kGrain, [&](int64_t begin, int64_t end, int) {
     std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
                 static_cast<size_t>(end - begin));
   });
@@ -56,7 +56,7 @@ absl::Status StepThunk::Run(const ThunkFrame& frame) const {
 }
 
 std::optional<ElementThunk::Sizes> ElementThunk::SizesOf(const HloInstruction& instruction,
-                                                         const ElementKernel& kernel) {
+                                                         const kernels::ElementKernel& kernel) {
   Sizes sizes;
   sizes.elements = ShapeUtil::ElementsIn(instruction.shape());
   for (const HloInstruction* operand : instruction.operands()) {
@@ -116,10 +116,10 @@ namespace {
 // The strides of an array with these dimensions; nothing if its layout is not that of a matrix.
 std::optional<DotThunk::Strides> StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
                                            absl::Span<const int64_t> rows, absl::Span<const int64_t> columns) {
-  const DimensionVector strides = RowMajorStrides(shape.dimensions());
-  const std::optional<int64_t> batch_stride = MergedStride(shape.dimensions(), strides, batch);
-  const std::optional<int64_t> row_stride = MergedStride(shape.dimensions(), strides, rows);
-  const std::optional<int64_t> column_stride = MergedStride(shape.dimensions(), strides, columns);
+  const DimensionVector strides = evaluator::RowMajorStrides(shape.dimensions());
+  const std::optional<int64_t> batch_stride = evaluator::MergedStride(shape.dimensions(), strides, batch);
+  const std::optional<int64_t> row_stride = evaluator::MergedStride(shape.dimensions(), strides, rows);
+  const std::optional<int64_t> column_stride = evaluator::MergedStride(shape.dimensions(), strides, columns);
   if (!batch_stride.has_value() || !row_stride.has_value() || !column_stride.has_value()) return std::nullopt;
   if (*row_stride > 1 && *column_stride > 1) return std::nullopt;
   return DotThunk::Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
@@ -132,23 +132,24 @@ std::optional<DotThunk::Matrices> DotThunk::MatricesOf(const HloInstruction& dot
   const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
   const PrimitiveType type = dot.shape().element_type();
   if ((type != F32 && type != F64) || lhs.element_type() != type || rhs.element_type() != type) return std::nullopt;
-  const DimensionVector lhs_rows =
-      OtherDimensions(lhs.dimensions_size(), dnums.lhs_batch_dimensions(), dnums.lhs_contracting_dimensions());
-  const DimensionVector rhs_columns =
-      OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions());
+  const DimensionVector lhs_rows = evaluator::OtherDimensions(lhs.dimensions_size(), dnums.lhs_batch_dimensions(),
+                                                              dnums.lhs_contracting_dimensions());
+  const DimensionVector rhs_columns = evaluator::OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(),
+                                                                 dnums.rhs_contracting_dimensions());
   const auto left = StridesOf(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
   const auto right = StridesOf(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
   if (!left.has_value() || !right.has_value()) return std::nullopt;
-  const MatrixProductSizes sizes = {
-      SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()), SizeOf(lhs.dimensions(), lhs_rows),
-      SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()), SizeOf(rhs.dimensions(), rhs_columns)};
+  const kernels::MatrixProductSizes sizes = {evaluator::SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()),
+                                             evaluator::SizeOf(lhs.dimensions(), lhs_rows),
+                                             evaluator::SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()),
+                                             evaluator::SizeOf(rhs.dimensions(), rhs_columns)};
   return Matrices{type, sizes, *left, *right};
 }
 
 namespace {
 
 template <typename T>
-MatrixOperand<T> OperandOf(const void* data, const DotThunk::Strides& strides) {
+kernels::MatrixOperand<T> OperandOf(const void* data, const DotThunk::Strides& strides) {
   return {static_cast<const T*>(data), strides.batch, strides.row, strides.column};
 }
 
@@ -157,7 +158,8 @@ MatrixOperand<T> OperandOf(const void* data, const DotThunk::Strides& strides) {
 int64_t DotThunk::PackedBytesOf(const Matrices& matrices) {
   const auto bytes = [&](auto zero) {
     using T = decltype(zero);
-    return PackedRhsBytes<T>(matrices.sizes, OperandOf<T>(nullptr, matrices.lhs), OperandOf<T>(nullptr, matrices.rhs));
+    return kernels::PackedRhsBytes<T>(matrices.sizes, OperandOf<T>(nullptr, matrices.lhs),
+                                      OperandOf<T>(nullptr, matrices.rhs));
   };
   return matrices.type == F64 ? bytes(double()) : bytes(float());
 }
@@ -166,10 +168,10 @@ template <typename T>
 const T* DotThunk::Packed(const ThunkFrame& frame) const {
   if (packed_ == kNone) return nullptr;
   PackedRhs& packed = frame.packed[packed_];
-  if (packed.memory == nullptr) packed.memory = std::make_unique<ScratchBlock>(PackedBytesOf(matrices_));
+  if (packed.memory == nullptr) packed.memory = std::make_unique<kernels::ScratchBlock>(PackedBytesOf(matrices_));
   T* const words = static_cast<T*>(packed.memory->data());
   if (words != nullptr && !packed.is_valid) {
-    PackRhs(matrices_.sizes, OperandOf<T>(frame.pointers[first_ + 1], matrices_.rhs), words);
+    kernels::PackRhs(matrices_.sizes, OperandOf<T>(frame.pointers[first_ + 1], matrices_.rhs), words);
     packed.is_valid = true;
   }
   return words;
@@ -178,14 +180,15 @@ const T* DotThunk::Packed(const ThunkFrame& frame) const {
 template <typename T>
 absl::Status DotThunk::Multiply(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
-  const MatrixProductSizes& sizes = matrices_.sizes;
-  const MatrixOperand<T> lhs = OperandOf<T>(pointers[0], matrices_.lhs), rhs = OperandOf<T>(pointers[1], matrices_.rhs);
-  const MatrixResult<T> out = {static_cast<T*>(pointers[2]), sizes.m * sizes.n, sizes.n};
+  const kernels::MatrixProductSizes& sizes = matrices_.sizes;
+  const kernels::MatrixOperand<T> lhs = OperandOf<T>(pointers[0], matrices_.lhs),
+                                  rhs = OperandOf<T>(pointers[1], matrices_.rhs);
+  const kernels::MatrixResult<T> out = {static_cast<T*>(pointers[2]), sizes.m * sizes.n, sizes.n};
   const auto check_stopped = [&frame] { return frame.run.CheckStopped(); };
   if (const T* const packed = Packed<T>(frame); packed != nullptr) {
-    return MatrixProductOfPacked<T>(sizes, lhs, packed, out, check_stopped);
+    return kernels::MatrixProductOfPacked<T>(sizes, lhs, packed, out, check_stopped);
   }
-  return MatrixProduct<T>(sizes, lhs, rhs, out, MatrixProductMode::kAssign, check_stopped);
+  return kernels::MatrixProduct<T>(sizes, lhs, rhs, out, kernels::MatrixProductMode::kAssign, check_stopped);
 }
 
 absl::Status DotThunk::Run(const ThunkFrame& frame) const {
@@ -196,8 +199,8 @@ absl::Status DotThunk::Run(const ThunkFrame& frame) const {
 SlicePlace::SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,
                        absl::Span<const int64_t> part_sizes)
     : part_sizes_(part_sizes.begin(), part_sizes.end()),
-      part_strides_(RowMajorStrides(part_sizes)),
-      array_strides_(RowMajorStrides(array_sizes)),
+      part_strides_(evaluator::RowMajorStrides(part_sizes)),
+      array_strides_(evaluator::RowMajorStrides(array_sizes)),
       element_bytes_(primitive_util::ByteWidth(slice.shape().element_type())) {
   for (size_t d = 0; d < array_sizes.size(); ++d) {
     last_starts_.push_back(array_sizes[d] - part_sizes[d]);
@@ -216,23 +219,23 @@ int64_t SlicePlace::OffsetAt(void* const* indices) const {
 absl::Status DynamicSliceThunk::Run(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_;
   const char* const source = static_cast<const char*>(pointers[0]) + place_.OffsetAt(pointers + 1);
-  return CopyStridedUntil(place_.part_sizes(), place_.element_bytes(), {source, place_.array_strides()},
-                          {static_cast<char*>(pointers[1 + place_.rank()]), place_.part_strides()},
-                          [&frame] { return frame.run.CheckStopped(); });
+  return literal::CopyStridedUntil(place_.part_sizes(), place_.element_bytes(), {source, place_.array_strides()},
+                                   {static_cast<char*>(pointers[1 + place_.rank()]), place_.part_strides()},
+                                   [&frame] { return frame.run.CheckStopped(); });
 }
 
 absl::Status UpdateSliceThunk::Run(const ThunkFrame& frame) const {
   void* const* const pointers = frame.pointers + first_ + 1;
   char* const target = static_cast<char*>(pointers[1 + place_.rank()]) + place_.OffsetAt(pointers + 1);
-  return CopyStridedUntil(place_.part_sizes(), place_.element_bytes(),
-                          {static_cast<const char*>(pointers[0]), place_.part_strides()},
-                          {target, place_.array_strides()}, [&frame] { return frame.run.CheckStopped(); });
+  return literal::CopyStridedUntil(place_.part_sizes(), place_.element_bytes(),
+                                   {static_cast<const char*>(pointers[0]), place_.part_strides()},
+                                   {target, place_.array_strides()}, [&frame] { return frame.run.CheckStopped(); });
 }
 
 namespace {
 
 // Whether its results may be made in memory of the caller: members of a group keep the arrays that they exchange.
-bool TakesMemory(const ComputationPlanStep& step) {
+bool TakesMemory(const evaluator::ComputationPlanStep& step) {
   const HloInstruction& instruction = *step.instruction;
   return !GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kCollective) &&
          absl::c_all_of(step.results, [](const DenseShape& shape) { return shape != nullptr; });
@@ -240,7 +243,8 @@ bool TakesMemory(const ComputationPlanStep& step) {
 
 }  // namespace
 
-EvaluatorThunk::EvaluatorThunk(std::shared_ptr<const ComputationPlanStep> step, int64_t first, int64_t updated)
+EvaluatorThunk::EvaluatorThunk(std::shared_ptr<const evaluator::ComputationPlanStep> step, int64_t first,
+                               int64_t updated)
     : step_(std::move(step)), first_(first), results_(first), updated_(updated), takes_memory_(TakesMemory(*step_)) {
   for (const HloInstruction* operand : step_->instruction->operands()) {
     results_ += ShapeUtil::GetLeafCount(operand->shape());
@@ -253,7 +257,7 @@ absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
   const void* const* next = frame.pointers + first_;
   absl::InlinedVector<Value, 4> operands;
   for (const HloInstruction* operand : step_->instruction->operands()) {
-    operands.push_back(BorrowLeaves(operand->shape(), &next));
+    operands.push_back(values::BorrowLeaves(operand->shape(), &next));
   }
   absl::InlinedVector<Value, 2> memory;
   if (updated_ != kNone) {
@@ -265,7 +269,7 @@ absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
   }
   KASHI_ASSIGN_OR_RETURN(const Value result,
                          frame.run.EvaluateStep(*step_, absl::MakeSpan(operands), absl::MakeSpan(memory)));
-  return VisitLeaves(result, [&](const Value& leaf) {
+  return values::VisitLeaves(result, [&](const Value& leaf) {
     void* const to = *results++;
     return to == leaf.untyped_data() ? absl::OkStatus()
                                      : CopyBytes(frame.run, leaf.untyped_data(), to, leaf.byte_count());
@@ -332,4 +336,4 @@ absl::Status ConditionalThunk::Run(const ThunkFrame& frame) const {
   return branches_[branch].Run(frame);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu

@@ -19,17 +19,17 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/matrix_product.h"
 
-namespace kashi::internal {
+namespace kashi::cpu {
 
 // A kernel or a native loop. Pointers: the arrays of the operands, then those of the results.
 class StepThunk : public Thunk {
  public:
-  StepThunk(const MemoryStep& step, int64_t first, int64_t operand_count)
+  StepThunk(const evaluator::MemoryStep& step, int64_t first, int64_t operand_count)
       : step_(step), operands_(first), results_(first + operand_count) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
-  const MemoryStep& step_;
+  const evaluator::MemoryStep& step_;
   int64_t operands_, results_;
 };
 
@@ -48,15 +48,15 @@ class ElementThunk : public Thunk {
   };
   // Nothing if an operand has another type than the kernel reads, or has sizes other than the result and is no
   // scalar.
-  static std::optional<Sizes> SizesOf(const HloInstruction& instruction, const ElementKernel& kernel);
-  ElementThunk(const ElementKernel& kernel, int64_t first, Sizes sizes)
+  static std::optional<Sizes> SizesOf(const HloInstruction& instruction, const kernels::ElementKernel& kernel);
+  ElementThunk(const kernels::ElementKernel& kernel, int64_t first, Sizes sizes)
       : kernel_(kernel), first_(first), sizes_(std::move(sizes)) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
   void RunRepeating(const ThunkFrame& frame, void* output) const;
 
-  ElementKernel kernel_;
+  kernels::ElementKernel kernel_;
   int64_t first_;
   Sizes sizes_;
 };
@@ -79,7 +79,7 @@ class DotThunk : public Thunk {
   };
   struct Matrices {
     PrimitiveType type;
-    MatrixProductSizes sizes;
+    kernels::MatrixProductSizes sizes;
     Strides lhs, rhs;
   };
   // Nothing if the layout of an operand is not that of a matrix, or for other types.
@@ -155,13 +155,13 @@ class EvaluatorThunk : public Thunk {
   // updated: the operand whose elements are in the memory of result 0, to be updated there; kNone: none. Several thunks
   // may share the step.
   static constexpr int64_t kNone = -1;
-  EvaluatorThunk(std::shared_ptr<const ComputationPlanStep> step, int64_t first, int64_t updated);
+  EvaluatorThunk(std::shared_ptr<const evaluator::ComputationPlanStep> step, int64_t first, int64_t updated);
   absl::Status Run(const ThunkFrame& frame) const override;
   // The run compares it, if it is compiled.
   bool is_comparable() const override { return false; }
 
  private:
-  std::shared_ptr<const ComputationPlanStep> step_;
+  std::shared_ptr<const evaluator::ComputationPlanStep> step_;
   int64_t first_, results_;
   int64_t updated_;
   bool takes_memory_;  // for its results
@@ -218,6 +218,6 @@ class ConditionalThunk : public Thunk {
   int64_t first_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::cpu
 
 #endif  // KASHI_CPU_THUNKS_THUNKS_H_

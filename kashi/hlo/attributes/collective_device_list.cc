@@ -11,12 +11,12 @@
 
 namespace kashi {
 
-using internal::DevicesText;
-using internal::Lexer;
-using internal::TokenReader;
+using array::Lexer;
+using hlo::DevicesText;
+using hlo::TokenReader;
 namespace {
 
-using Kind = internal::Token::Kind;
+using Kind = array::Token::Kind;
 
 constexpr int64_t kMaxExpandedDevices = int64_t{1} << 24;
 
@@ -262,7 +262,7 @@ bool operator==(const CollectiveDeviceList& a, const CollectiveDeviceList& b) {
 std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(Lexer* lexer,
                                                                     std::vector<Diagnostic>* diagnostics) {
   TokenReader reader(lexer, diagnostics);
-  if (AtMesh(*lexer)) return ReadMeshAxes(&reader);
+  if (hlo::AtMesh(*lexer)) return ReadMeshAxes(&reader);
   if (reader.kind() == Kind::kLeftSquare) return ReadIota(&reader);
   if (reader.kind() != Kind::kLeftBrace) {
     reader.ErrorExpected("replica groups: {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2,'y'=2] {'y'}");

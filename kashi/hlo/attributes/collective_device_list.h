@@ -140,7 +140,7 @@ std::string ReplicaGroupsToString(absl::Span<const ReplicaGroup> replica_groups)
 
 // Reads from the lexer's current token to the last token of the list. On an error: returns nothing, and
 // adds one entry to *diagnostics.
-std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(internal::Lexer* lexer,
+std::optional<CollectiveDeviceList> ParseCollectiveDeviceListPrefix(array::Lexer* lexer,
                                                                     std::vector<Diagnostic>* diagnostics);
 
 // Reads the whole of `text`. The first function reads lists only.

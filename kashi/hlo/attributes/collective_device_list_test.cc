@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::string Expanded(absl::string_view text) {
@@ -15,7 +15,7 @@ std::string Expanded(absl::string_view text) {
 }
 
 TEST(CollectiveDeviceListTest, AgreesWithXla) {
-  for (const auto& row : ReadTestData("sharding_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("sharding_cases.tsv")) {
     if (row[0] != "groups") continue;
     absl::StatusOr<CollectiveDeviceList> list = ParseCollectiveDeviceListOnly(row[1]);
     EXPECT_EQ(list.ok(), row[2] == "ok") << row[1] << ": " << list.status();
@@ -74,4 +74,4 @@ TEST(CollectiveDeviceListTest, ListsOnly) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -12,7 +12,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/types.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using Direction = Comparison::Direction;
@@ -181,4 +181,4 @@ TEST(ComparisonTest, LessThanByKey) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

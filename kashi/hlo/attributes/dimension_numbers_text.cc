@@ -16,8 +16,8 @@
 
 namespace kashi {
 
-using internal::Lexer;
-using internal::Token;
+using array::Lexer;
+using array::Token;
 namespace {
 
 // `name={1,2}`, after `, ` if it is not the first.

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/attributes/window_util.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -248,4 +248,4 @@ TEST(DimensionNumbersTextTest, RandomTexts) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

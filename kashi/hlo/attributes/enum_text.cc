@@ -12,8 +12,8 @@
 
 namespace kashi {
 
-using internal::Lexer;
-using internal::Token;
+using array::Lexer;
+using array::Token;
 namespace {
 
 template <typename Enum>

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/attributes/fusion_kind.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // Every number from 0 to `last` has a word that reads back as it; the next number has none.
@@ -152,4 +152,4 @@ TEST(ResultAccuracyTest, Validity) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

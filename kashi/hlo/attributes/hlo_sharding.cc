@@ -14,7 +14,7 @@
 
 namespace kashi {
 
-using internal::kMaxListedDevices;
+using hlo::kMaxListedDevices;
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 namespace kashi {
 
-using internal::kMaxListedDevices;
+using hlo::kMaxListedDevices;
 
 namespace {
 

@@ -14,12 +14,12 @@
 #include "kashi/hlo/attributes/xla_data.h"
 
 namespace kashi {
-namespace internal {
+namespace hlo {
 
 // The largest number of devices that a text or a proto can make a program list.
 inline constexpr int64_t kMaxListedDevices = int64_t{1} << 20;
 
-}  // namespace internal
+}  // namespace hlo
 
 struct HloSharding::Rep {
   Rep() = default;

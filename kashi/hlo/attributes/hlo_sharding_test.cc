@@ -10,7 +10,7 @@
 #include "kashi/hlo/attributes/hlo_sharding_text.h"
 #include "kashi/hlo/attributes/sharding_builder.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST(ShardingBuilderTest, Records) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

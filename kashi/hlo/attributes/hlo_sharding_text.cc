@@ -14,17 +14,17 @@
 
 namespace kashi {
 
-using internal::DevicesText;
-using internal::kMaxClaimedDevices;
-using internal::kMaxMissingDevices;
-using internal::Lexer;
-using internal::ParseMetadataPrefix;
-using internal::PrintMetadata;
-using internal::Token;
-using internal::TokenReader;
+using array::Lexer;
+using array::Token;
+using hlo::DevicesText;
+using hlo::kMaxClaimedDevices;
+using hlo::kMaxMissingDevices;
+using hlo::ParseMetadataPrefix;
+using hlo::PrintMetadata;
+using hlo::TokenReader;
 namespace {
 
-using Kind = internal::Token::Kind;
+using Kind = array::Token::Kind;
 
 // The most dimensions of one tile assignment. No array has more; the time to canonicalise may be quadratic in them.
 constexpr size_t kMaxTileRank = 1024;
@@ -219,7 +219,7 @@ class NamedReader {
 std::optional<HloSharding> LeafReader::Read() {
   begin_ = reader_.lexer().token().begin;
   if (!reader_.Expect(Kind::kLeftBrace, "to start sharding attribute")) return std::nullopt;
-  if (AtMesh(reader_.lexer())) {
+  if (hlo::AtMesh(reader_.lexer())) {
     std::optional<Mesh> mesh = ReadMesh(&reader_);
     if (!mesh.has_value()) return std::nullopt;
     return NamedReader(&reader_, *std::move(mesh)).Read(begin_);
@@ -413,7 +413,7 @@ std::vector<AxisRef> NamedReader::AllAxes() const {
 
 }  // namespace
 
-namespace internal {
+namespace hlo {
 
 bool ReadDevices(TokenReader* reader, DevicesText* devices) {
   if (!ReadTileDims(reader, "sharding devices shape", &devices->dims)) return false;
@@ -470,7 +470,8 @@ bool ReadAxes(TokenReader* reader, const Mesh& mesh, std::vector<AxisRef>* axes,
   });
 }
 
-std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape, std::vector<Diagnostic>* diagnostics) {
+std::optional<HloSharding> ParseShardingPrefix(array::Lexer* lexer, const Shape* shape,
+                                               std::vector<Diagnostic>* diagnostics) {
   TokenReader reader(lexer, diagnostics);
   if (reader.kind() != Kind::kLeftBrace) {
     reader.ErrorExpected("`{` to start sharding attribute");
@@ -493,12 +494,12 @@ std::optional<HloSharding> ParseShardingPrefix(Lexer* lexer, const Shape* shape,
   return leaf;
 }
 
-}  // namespace internal
+}  // namespace hlo
 
 absl::StatusOr<HloSharding> ParseSharding(absl::string_view text) {
   Lexer lexer(text);
   std::vector<Diagnostic> diagnostics;
-  std::optional<HloSharding> sharding = internal::ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
+  std::optional<HloSharding> sharding = hlo::ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics);
   if (sharding.has_value() && lexer.kind() != Kind::kEnd) {
     TokenReader(&lexer, &diagnostics).ErrorHere("unexpected text after the sharding");
   }

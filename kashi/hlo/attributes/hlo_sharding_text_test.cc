@@ -15,7 +15,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/hlo/attributes/sharding_reader.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,7 +27,7 @@ std::string Reprint(absl::string_view text) {
 
 // Texts that XLA accepts read and print alike. Texts that it refuses, dies of, or takes by luck are errors with places.
 TEST(HloShardingTextTest, AgreesWithXla) {
-  for (const auto& row : ReadTestData("sharding_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("sharding_cases.tsv")) {
     if (row[0] != "sharding") continue;
     absl::StatusOr<HloSharding> sharding = ParseSharding(row[1]);
     if (row[2] != "ok") {
@@ -56,7 +56,7 @@ bool HidesAxes(absl::string_view printed) {
 
 // Law: printed text reads back as an equal value with an equal hash, which prints the same; records and back as well.
 TEST(HloShardingTextTest, RoundTrips) {
-  for (const auto& row : ReadTestData("sharding_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("sharding_cases.tsv")) {
     if (row[0] != "sharding" || row[2] != "ok" || !IsReadable(row[3])) continue;
     const HloSharding sharding = ParseSharding(row[1]).value();
     absl::StatusOr<HloSharding> again = ParseSharding(row[3]);
@@ -110,7 +110,7 @@ TEST(HloShardingTextTest, RandomShardingsSettleAfterOnePrint) {
 TEST(HloShardingTextTest, OneShardingServesAllLeavesOfATuple) {
   const Shape shape = ParseShape("(f32[4], (f32[], s32[3]), ())").value();
   const auto read = [&](absl::string_view text) {
-    Lexer lexer(text);
+    array::Lexer lexer(text);
     std::vector<Diagnostic> diagnostics;
     std::optional<HloSharding> sharding = ParseShardingPrefix(&lexer, &shape, &diagnostics);
     EXPECT_TRUE(lexer.AtIdent("rest"));
@@ -126,7 +126,7 @@ TEST(HloShardingTextTest, OneShardingServesAllLeavesOfATuple) {
 TEST(HloShardingTextTest, ErrorsSayWhere) {
   std::vector<Diagnostic> diagnostics;
   const std::string text = "x, sharding={devices=[2,2]<=[2,2]T(0,2)}";
-  Lexer lexer(text, text.find('{'));
+  array::Lexer lexer(text, text.find('{'));
   EXPECT_FALSE(ParseShardingPrefix(&lexer, nullptr, &diagnostics).has_value());
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(text.substr(diagnostics[0].begin, diagnostics[0].end - diagnostics[0].begin), "2");
@@ -222,4 +222,4 @@ TEST(HloShardingTextTest, ErrorsHaveXlasTerms) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

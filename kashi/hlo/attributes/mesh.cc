@@ -13,7 +13,7 @@
 
 namespace kashi {
 
-using internal::PrintMetadata;
+using hlo::PrintMetadata;
 namespace {
 
 constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();

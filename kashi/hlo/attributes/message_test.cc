@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // As with protobuf: the pointer from add_x() stays valid while the list grows, and while the record moves.
@@ -61,4 +61,4 @@ TEST(MessageTest, MapsOfStrings) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

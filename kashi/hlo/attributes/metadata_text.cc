@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/hlo/attributes/string_escapes.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 enum class FieldKind { kString, kInt, kProfileType };
@@ -56,15 +56,15 @@ class MetadataScanner {
     return false;
   }
   bool ErrorGot(absl::string_view message) {
-    Lexer lexer(text_, at_);
-    return Error(lexer.token().begin, lexer.token().end, absl::StrCat(message, ", got ", QuoteToken(lexer)));
+    array::Lexer lexer(text_, at_);
+    return Error(lexer.token().begin, lexer.token().end, absl::StrCat(message, ", got ", array::QuoteToken(lexer)));
   }
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void SkipSpace() {
     while (Peek() == ' ') ++at_;
     // The lexer skips the rest, mostly comments. An unfinished comment begins an invalid token.
     const char c = Peek();
-    if (c == '\n' || c == '\t' || c == '\r' || c == '/') at_ = Lexer(text_, at_).token().begin;
+    if (c == '\n' || c == '\t' || c == '\r' || c == '/') at_ = array::Lexer(text_, at_).token().begin;
   }
   bool Match(char c) {
     SkipSpace();
@@ -149,8 +149,8 @@ bool MetadataScanner::ScanString(std::string* value) {
 
 // The lexer handles all tokens that begin like an integer but are none (`1.5`, `1_2`, …).
 bool MetadataScanner::ScanInt(int64_t* value) {
-  Lexer lexer(text_, at_);
-  if (lexer.kind() != Token::Kind::kInt) return ErrorGot("expects integer");
+  array::Lexer lexer(text_, at_);
+  if (lexer.kind() != array::Token::Kind::kInt) return ErrorGot("expects integer");
   *value = lexer.token().int_value;
   if (lexer.token().wrapped) *value = std::numeric_limits<int64_t>::max();
   at_ = lexer.token().end;
@@ -216,7 +216,7 @@ class MetadataPrinter {
 
 }  // namespace
 
-bool ParseMetadataPrefix(Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics) {
+bool ParseMetadataPrefix(array::Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics) {
   metadata->Clear();
   MetadataScanner scanner(lexer->text(), lexer->token().begin, metadata);
   if (!scanner.Scan()) {
@@ -260,4 +260,4 @@ bool IsMetadataPrinted(const OpMetadata& metadata) {
          !metadata.scheduling_name().empty() || metadata.has_metadata_payload();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -14,12 +14,12 @@
 #include "kashi/base/printer.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Reads from the lexer's current token, which should be `{`, to the closing `}`. Overwrites *metadata. For text
 // that XLA rejects, adds one error to *diagnostics, with offsets into the lexer's text, and returns false; the lexer
 // then does not move.
-bool ParseMetadataPrefix(Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics);
+bool ParseMetadataPrefix(array::Lexer* lexer, OpMetadata* metadata, std::vector<Diagnostic>* diagnostics);
 
 // Prints with braces, without fields that have their default. deduplicated_name is escaped, scheduling_name is not,
 // as in XLA, so that a quote in the latter does not read back.
@@ -29,6 +29,6 @@ void PrintMetadata(Printer* printer, const OpMetadata& metadata);
 // that the module's tables have counts too. The caller must drop frames that the tables do not have.)
 bool IsMetadataPrinted(const OpMetadata& metadata);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_ATTRIBUTES_METADATA_TEXT_H_

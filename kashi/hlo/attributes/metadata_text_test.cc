@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/recorded_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::string Print(const OpMetadata& metadata) {
@@ -17,7 +17,7 @@ std::string Print(const OpMetadata& metadata) {
 
 // Nothing if the text is refused, or continues after the metadata.
 std::optional<OpMetadata> Parse(absl::string_view text) {
-  Lexer lexer(text);
+  array::Lexer lexer(text);
   OpMetadata metadata;
   std::vector<Diagnostic> diagnostics;
   if (!ParseMetadataPrefix(&lexer, &metadata, &diagnostics)) {
@@ -27,12 +27,12 @@ std::optional<OpMetadata> Parse(absl::string_view text) {
     return std::nullopt;
   }
   EXPECT_TRUE(diagnostics.empty());
-  if (lexer.kind() != Token::Kind::kEnd) return std::nullopt;
+  if (lexer.kind() != array::Token::Kind::kEnd) return std::nullopt;
   return metadata;
 }
 
 TEST(MetadataTextTest, AgreesWithXla) {
-  for (const auto& row : ReadTestData("sharding_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("sharding_cases.tsv")) {
     if (row[0] != "metadata") continue;
     std::optional<OpMetadata> metadata = Parse(row[1]);
     EXPECT_EQ(metadata.has_value(), row[2] == "ok") << row[1];
@@ -69,12 +69,12 @@ TEST(MetadataTextTest, WhatAnInstructionPrints) {
 }
 
 TEST(MetadataTextTest, StopsBehindTheBrace) {
-  Lexer lexer("{op_name=\"}\" /*}*/ source_line=7}, rest");
+  array::Lexer lexer("{op_name=\"}\" /*}*/ source_line=7}, rest");
   OpMetadata metadata;
   std::vector<Diagnostic> diagnostics;
   ASSERT_TRUE(ParseMetadataPrefix(&lexer, &metadata, &diagnostics));
   EXPECT_EQ(metadata.op_name(), "}");
-  EXPECT_TRUE(lexer.Match(Token::Kind::kComma));
+  EXPECT_TRUE(lexer.Match(array::Token::Kind::kComma));
   EXPECT_TRUE(lexer.AtIdent("rest"));
 }
 
@@ -87,4 +87,4 @@ TEST(MetadataTextTest, CutTextsEndInErrors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -5,7 +5,7 @@
 
 #include "absl/strings/escaping.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr uint64_t kOnes = 0x0101010101010101;
@@ -53,4 +53,4 @@ bool CUnescapeTo(absl::string_view escaped, std::string* text) {
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/base/printer.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Whether CEscaped would change `text`, as for quotes of both sorts, backslashes, control bytes and bytes above 0x7e.
 bool NeedsCEscape(absl::string_view text);
@@ -22,6 +22,6 @@ void AppendCEscaped(Printer* printer, absl::string_view text);
 // have, or that is not a byte; *text is then unspecified.
 bool CUnescapeTo(absl::string_view escaped, std::string* text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_ATTRIBUTES_STRING_ESCAPES_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::string Unescaped(absl::string_view escaped) {
@@ -47,4 +47,4 @@ TEST(StringEscapesTest, UnescapesAsXlaDoes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -16,18 +16,18 @@
 #include "kashi/array/lexer.h"
 #include "kashi/base/diagnostic.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Borrows the lexer and the list of diagnostics. The readers record one error and return false; they read nothing after
 // an error.
 class TokenReader {
  public:
-  TokenReader(Lexer* lexer, std::vector<Diagnostic>* diagnostics) : lexer_(*lexer), diagnostics_(*diagnostics) {}
+  TokenReader(array::Lexer* lexer, std::vector<Diagnostic>* diagnostics) : lexer_(*lexer), diagnostics_(*diagnostics) {}
 
-  Lexer& lexer() { return lexer_; }
+  array::Lexer& lexer() { return lexer_; }
   std::vector<Diagnostic>* diagnostics() { return &diagnostics_; }
-  Token::Kind kind() const { return lexer_.kind(); }
-  bool Match(Token::Kind kind) { return lexer_.Match(kind); }
+  array::Token::Kind kind() const { return lexer_.kind(); }
+  bool Match(array::Token::Kind kind) { return lexer_.Match(kind); }
   bool MatchIdent(absl::string_view ident) {
     if (!lexer_.AtIdent(ident)) return false;
     lexer_.Next();
@@ -41,7 +41,7 @@ class TokenReader {
   }
   bool AtAttribute(absl::string_view name) const {
     const absl::string_view text = lexer_.token_text();
-    return kind() == Token::Kind::kAttributeName && text.substr(0, text.size() - 1) == name;
+    return kind() == array::Token::Kind::kAttributeName && text.substr(0, text.size() - 1) == name;
   }
 
   bool Error(size_t begin, size_t end, std::string message) {
@@ -51,11 +51,13 @@ class TokenReader {
   bool ErrorHere(std::string message) { return Error(lexer_.token().begin, lexer_.token().end, std::move(message)); }
   // An error about everything from `begin` to the last token that was taken.
   bool ErrorSince(size_t begin, std::string message) { return Error(begin, lexer_.previous_end(), std::move(message)); }
-  bool ErrorGot(absl::string_view message) { return ErrorHere(absl::StrCat(message, ", got ", QuoteToken(lexer_))); }
+  bool ErrorGot(absl::string_view message) {
+    return ErrorHere(absl::StrCat(message, ", got ", array::QuoteToken(lexer_)));
+  }
   bool ErrorExpected(absl::string_view what) { return ErrorGot(absl::StrCat("expected ", what)); }
 
-  bool Expect(Token::Kind kind, absl::string_view where) {
-    return Match(kind) || ErrorExpected(absl::StrCat(TokenKindName(kind), " ", where));
+  bool Expect(array::Token::Kind kind, absl::string_view where) {
+    return Match(kind) || ErrorExpected(absl::StrCat(array::TokenKindName(kind), " ", where));
   }
   // A separate `=` after a string, as in 'x'=2.
   bool ExpectEqualSign(absl::string_view where) {
@@ -65,34 +67,35 @@ class TokenReader {
   }
   // As in XLA, numbers from 2^63 on become the negative numbers with the same 64 bits.
   bool ReadInt(int64_t* value) {
-    if (kind() != Token::Kind::kInt) return ErrorGot("expects integer");
+    if (kind() != array::Token::Kind::kInt) return ErrorGot("expects integer");
     *value = lexer_.token().int_value;
     lexer_.Next();
     return true;
   }
   bool ReadString(std::string* text) {
-    if (kind() != Token::Kind::kString) return ErrorGot("expects string");
-    std::optional<std::string> read = UnescapeString(lexer_.token_text());
+    if (kind() != array::Token::Kind::kString) return ErrorGot("expects string");
+    std::optional<std::string> read = array::UnescapeString(lexer_.token_text());
     if (!read.has_value()) return ErrorHere("a string with an escape sequence that C does not have");
     *text = *std::move(read);
     lexer_.Next();
     return true;
   }
   // begin [item {"," item}] end
-  bool ReadList(Token::Kind begin, Token::Kind end, absl::string_view what, absl::FunctionRef<bool()> read_item) {
+  bool ReadList(array::Token::Kind begin, array::Token::Kind end, absl::string_view what,
+                absl::FunctionRef<bool()> read_item) {
     if (!Expect(begin, absl::StrCat("to start ", what))) return false;
     if (Match(end)) return true;
     do {
       if (!read_item()) return false;
-    } while (Match(Token::Kind::kComma));
+    } while (Match(array::Token::Kind::kComma));
     return Expect(end, absl::StrCat("to end ", what));
   }
 
  private:
-  Lexer& lexer_;
+  array::Lexer& lexer_;
   std::vector<Diagnostic>& diagnostics_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_ATTRIBUTES_TOKEN_READER_H_

@@ -138,7 +138,7 @@ bool IsTrivialWindowDimension(const WindowDimension& dimension) {
 int64_t DilatedBound(int64_t bound, int64_t dilation) {
   KASHI_CHECK_GE(bound, 0);
   KASHI_CHECK_GE(dilation, 1);
-  return bound == 0 ? 0 : internal::WrappingAdd(internal::WrappingMultiply(bound - 1, dilation), 1);
+  return bound == 0 ? 0 : base::WrappingAdd(base::WrappingMultiply(bound - 1, dilation), 1);
 }
 
 int64_t StridedBound(int64_t bound, int64_t window_size, int64_t stride) {
@@ -146,7 +146,7 @@ int64_t StridedBound(int64_t bound, int64_t window_size, int64_t stride) {
   KASHI_CHECK_GE(window_size, 0);
   KASHI_CHECK_GE(stride, 1);
   if (bound == 0 || window_size > bound) return 0;
-  return internal::WrappingAdd((bound - window_size) / stride, 1);
+  return base::WrappingAdd((bound - window_size) / stride, 1);
 }
 
 }  // namespace kashi::window_util

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 Window WindowWith(void (*change)(WindowDimension*)) {
@@ -99,4 +99,4 @@ TEST(WindowUtilTest, Bounds) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -14,9 +14,9 @@
 
 namespace kashi {
 
-using internal::WrappingAdd;
-using internal::WrappingMultiply;
-using internal::WrappingSubtract;
+using base::WrappingAdd;
+using base::WrappingMultiply;
+using base::WrappingSubtract;
 
 absl::Status ValidatePaddingValues(absl::Span<const int64_t> input_dimensions,
                                    absl::Span<const int64_t> window_dimensions,

@@ -6,7 +6,7 @@
 #include "kashi/hlo/attributes/padding_config.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(PaddingConfigTest, Make) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

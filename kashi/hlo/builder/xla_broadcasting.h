@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "kashi/hlo/builder/xla_lowering.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 struct BinaryOperands {
   Node lhs;
@@ -28,6 +28,6 @@ absl::StatusOr<std::vector<Node>> BroadcastScalars(XlaLowering* to, Nodes operan
 NodeOr AddDynamicBroadcast(XlaLowering* to, Node operand, Node output_dimensions,
                            absl::Span<const int64_t> broadcast_dimensions, const Shape& output_shape);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_BUILDER_XLA_BROADCASTING_H_

@@ -12,14 +12,14 @@
 
 namespace kashi {
 
-using internal::AddDynamicBroadcast;
-using internal::BinaryOperands;
-using internal::Inferred;
-using internal::Lower;
-using internal::Node;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::AddDynamicBroadcast;
+using hlo::BinaryOperands;
+using hlo::Inferred;
+using hlo::Lower;
+using hlo::Node;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 // Adds one broadcast. Its mapped dimensions are dynamic where those of the operand are.
@@ -99,8 +99,8 @@ absl::StatusOr<BinaryOperands> BroadcastUnbounded(XlaLowering* to, Node lhs, Nod
 
 // ---- Of binary and ternary operations ------------------------------------------------------------------------------
 
-absl::StatusOr<BinaryOperands> internal::BroadcastOperands(XlaLowering* to, HloOpcode opcode, Node lhs, Node rhs,
-                                                           absl::Span<const int64_t> broadcast_dimensions) {
+absl::StatusOr<BinaryOperands> hlo::BroadcastOperands(XlaLowering* to, HloOpcode opcode, Node lhs, Node rhs,
+                                                      absl::Span<const int64_t> broadcast_dimensions) {
   KASHI_ASSIGN_OR_RETURN(Shape result,
                          ShapeInference::InferBinaryOpShape(opcode, lhs->shape(), rhs->shape(), broadcast_dimensions));
   if (lhs->shape().is_unbounded_dynamic() || rhs->shape().is_unbounded_dynamic()) {
@@ -116,7 +116,7 @@ absl::StatusOr<BinaryOperands> internal::BroadcastOperands(XlaLowering* to, HloO
   return BinaryOperands{lhs, rhs, std::move(result)};
 }
 
-absl::StatusOr<std::vector<Node>> internal::BroadcastScalars(XlaLowering* to, Nodes operands) {
+absl::StatusOr<std::vector<Node>> hlo::BroadcastScalars(XlaLowering* to, Nodes operands) {
   std::vector<Node> fitting(operands.begin(), operands.end());
   std::vector<Shape> shapes;
   for (const Node operand : operands) {
@@ -135,8 +135,8 @@ absl::StatusOr<std::vector<Node>> internal::BroadcastScalars(XlaLowering* to, No
   return fitting;
 }
 
-NodeOr internal::AddDynamicBroadcast(XlaLowering* to, Node operand, Node output_dimensions,
-                                     absl::Span<const int64_t> broadcast_dimensions, const Shape& output_shape) {
+NodeOr hlo::AddDynamicBroadcast(XlaLowering* to, Node operand, Node output_dimensions,
+                                absl::Span<const int64_t> broadcast_dimensions, const Shape& output_shape) {
   return to->Add(HloInstruction::CreateCustomCall(
       output_shape, {operand, output_dimensions}, "mhlo.dynamic_broadcast_in_dim",
       absl::StrCat("{broadcast_dimensions=[", absl::StrJoin(broadcast_dimensions, ","), "]}")));

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/builder/xla_builder_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -258,4 +258,4 @@ TEST(XlaBuilderBroadcastTest, SelectAndClampBroadcastScalars) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -7,12 +7,12 @@
 
 namespace kashi {
 
-using internal::Inferred;
-using internal::Lower;
-using internal::Node;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::Inferred;
+using hlo::Lower;
+using hlo::Node;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 using Groups = absl::Span<const ReplicaGroup>;

@@ -8,14 +8,14 @@
 
 namespace kashi {
 
-using internal::InferredOf;
-using internal::Lower;
-using internal::LowerInferred;
-using internal::NewInstruction;
-using internal::Node;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::InferredOf;
+using hlo::Lower;
+using hlo::LowerInferred;
+using hlo::NewInstruction;
+using hlo::Node;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 using EdgePadding = absl::Span<const std::pair<int64_t, int64_t>>;

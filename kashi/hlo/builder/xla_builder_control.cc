@@ -9,13 +9,13 @@
 
 namespace kashi {
 
-using internal::Inferred;
-using internal::Joined;
-using internal::Lower;
-using internal::NewInstruction;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::Inferred;
+using hlo::Joined;
+using hlo::Lower;
+using hlo::NewInstruction;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 // ---- Conditionals.

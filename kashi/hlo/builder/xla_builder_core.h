@@ -24,8 +24,10 @@
 #include "kashi/hlo/ir/xla_computation.h"
 
 namespace kashi {
-namespace internal {
+namespace hlo {
 class XlaLowering;
+}  // namespace hlo
+namespace internal {
 struct XlaBuilderFriend;
 }  // namespace internal
 
@@ -147,7 +149,7 @@ class XlaBuilder {
 
  private:
   friend class ValueInference;  // kashi/evaluator
-  friend class internal::XlaLowering;
+  friend class hlo::XlaLowering;
   friend struct internal::XlaBuilderFriend;
 
   // ---- Instructions. The handle of an operation is its position.

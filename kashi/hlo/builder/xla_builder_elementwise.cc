@@ -10,16 +10,16 @@
 
 namespace kashi {
 
-using internal::BinaryOperands;
-using internal::BroadcastOperands;
-using internal::BroadcastScalars;
-using internal::Inferred;
-using internal::Lower;
-using internal::LowerInferred;
-using internal::Node;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::BinaryOperands;
+using hlo::BroadcastOperands;
+using hlo::BroadcastScalars;
+using hlo::Inferred;
+using hlo::Lower;
+using hlo::LowerInferred;
+using hlo::Node;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 XlaOp Unary(HloOpcode opcode, XlaOp operand, const std::optional<ResultAccuracy>& accuracy = std::nullopt) {

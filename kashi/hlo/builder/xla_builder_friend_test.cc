@@ -4,10 +4,10 @@
 #include "kashi/hlo/attributes/sharding_builder.h"
 #include "kashi/hlo/builder/xla_builder_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
-using Friend = XlaBuilderFriend;
+using Friend = internal::XlaBuilderFriend;
 
 XlaComputation Negation() {
   XlaBuilder builder("negate");
@@ -52,4 +52,4 @@ TEST(XlaBuilderFriendTest, Others) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -3,13 +3,13 @@
 
 namespace kashi {
 
-using internal::Inferred;
-using internal::Joined;
-using internal::Lower;
-using internal::LowerInferred;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::Inferred;
+using hlo::Joined;
+using hlo::Lower;
+using hlo::LowerInferred;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 
 XlaOp Gather(XlaOp input, XlaOp start_indices, const GatherDimensionNumbers& dimension_numbers,
              absl::Span<const int64_t> slice_sizes, bool indices_are_sorted) {

@@ -4,12 +4,12 @@
 
 namespace kashi {
 
-using internal::Inferred;
-using internal::Lower;
-using internal::LowerInferred;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::Inferred;
+using hlo::Lower;
+using hlo::LowerInferred;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 XlaOp Rng(RandomDistribution distribution, XlaOp first, XlaOp second, const Shape& shape) {

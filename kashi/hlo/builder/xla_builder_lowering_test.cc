@@ -9,7 +9,7 @@
 #include "kashi/hlo/attributes/sharding_builder.h"
 #include "kashi/hlo/builder/xla_builder_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using Ops = std::vector<XlaOp>;
@@ -527,4 +527,4 @@ TEST(XlaBuilderLoweringTest, SpmdConversions) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

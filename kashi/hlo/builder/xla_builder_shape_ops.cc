@@ -9,15 +9,15 @@
 
 namespace kashi {
 
-using internal::Inferred;
-using internal::Joined;
-using internal::Lower;
-using internal::LowerInferred;
-using internal::NewInstruction;
-using internal::Node;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::Inferred;
+using hlo::Joined;
+using hlo::Lower;
+using hlo::LowerInferred;
+using hlo::NewInstruction;
+using hlo::Node;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 XlaOp MakeParameter(XlaBuilder* builder, int64_t number, const Shape& shape, const std::string& name,

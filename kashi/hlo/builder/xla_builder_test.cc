@@ -10,7 +10,7 @@
 #include "kashi/hlo/attributes/sharding_builder.h"
 #include "kashi/hlo/builder/xla_builder_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
@@ -370,4 +370,4 @@ TEST(XlaBuilderTest, Operators) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -11,7 +11,7 @@
 #include "kashi/hlo/builder/xla_builder.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 inline Shape ShapeOf(absl::string_view text) { return ParseShape(text).value(); }
 
@@ -64,6 +64,6 @@ inline XlaComputation ScalarFunction(XlaOp (*op)(XlaOp, XlaOp, absl::Span<const 
   return builder.Build().value();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_BUILDER_XLA_BUILDER_TESTING_H_

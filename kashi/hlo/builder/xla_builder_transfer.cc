@@ -6,12 +6,12 @@
 
 namespace kashi {
 
-using internal::Lower;
-using internal::NewInstruction;
-using internal::Node;
-using internal::NodeOr;
-using internal::Nodes;
-using internal::XlaLowering;
+using hlo::Lower;
+using hlo::NewInstruction;
+using hlo::Node;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
 namespace {
 
 absl::Status CheckChannel(const ChannelHandle& handle, ChannelHandle::ChannelType type, absl::string_view operation,

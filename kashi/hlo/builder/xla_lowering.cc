@@ -2,7 +2,7 @@
 
 #include "kashi/hlo/inference/instruction_shape.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 const Shape& Inferred() {
   static const Shape* const nil = new Shape(ShapeUtil::MakeNil());
@@ -63,4 +63,4 @@ std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp>
   return joined;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -21,7 +21,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/builder/xla_builder.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 using Node = HloInstruction*;
 using Nodes = absl::Span<HloInstruction* const>;
@@ -93,6 +93,6 @@ XlaOp LowerInferred(std::initializer_list<XlaOp> operands, absl::FunctionRef<New
 // The elements of `first`, then those of `second`.
 std::vector<XlaOp> Joined(absl::Span<const XlaOp> first, absl::Span<const XlaOp> second);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_BUILDER_XLA_LOWERING_H_

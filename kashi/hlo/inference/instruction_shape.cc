@@ -13,7 +13,7 @@
 #include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ShapeOr = absl::StatusOr<Shape>;
@@ -435,4 +435,4 @@ absl::StatusOr<Shape> InferInstructionShape(const HloInstruction& instruction) {
   return kRules[static_cast<int>(info.shape_rule)](instruction);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -10,7 +10,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // The most subshapes of tuples that one inference visits: a third of a GiB. A few lines of text, each a tuple that
 // contains the one before several times, can describe shapes that exceed any memory.
@@ -40,6 +40,6 @@ bool HasItsOperandCount(const HloInstruction& instruction);
 // missing.
 absl::Status CheckInstructionIsComplete(const HloInstruction& instruction);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_INFERENCE_INSTRUCTION_SHAPE_H_

@@ -13,7 +13,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::HasSubstr;
@@ -23,23 +23,24 @@ using ::testing::StartsWith;
 class InstructionShapeTest : public ::testing::Test {
  protected:
   HloInstruction* P(absl::string_view shape) {
-    instructions_.push_back(HloInstruction::CreateParameter(static_cast<int64_t>(instructions_.size()), S(shape), "p"));
+    instructions_.push_back(
+        HloInstruction::CreateParameter(static_cast<int64_t>(instructions_.size()), array::S(shape), "p"));
     return instructions_.back().get();
   }
   // The inferred shape of an instruction with the written shape `written`.
   std::string Infer(HloOpcode opcode, std::vector<HloInstruction*> operands, HloFieldList fields = {},
                     absl::string_view written = "token[]") {
-    instructions_.push_back(HloInstruction::Create(opcode, S(written), operands, std::move(fields)));
-    return Text(InferInstructionShape(*instructions_.back()));
+    instructions_.push_back(HloInstruction::Create(opcode, array::S(written), operands, std::move(fields)));
+    return array::Text(InferInstructionShape(*instructions_.back()));
   }
   // A computation with these parameters and an element-wise operation on the first two of them.
   HloComputation* Computation(HloOpcode opcode, absl::string_view result, std::vector<absl::string_view> parameters) {
     HloComputation::Builder builder("c");
     std::vector<HloInstruction*> p;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      p.push_back(builder.AddInstruction(HloInstruction::CreateParameter(i, S(parameters[i]), "p")));
+      p.push_back(builder.AddInstruction(HloInstruction::CreateParameter(i, array::S(parameters[i]), "p")));
     }
-    builder.AddInstruction(HloInstruction::Create(opcode, S(result), {p[0], p[1]}));
+    builder.AddInstruction(HloInstruction::Create(opcode, array::S(result), {p[0], p[1]}));
     computations_.push_back(builder.Build());
     return computations_.back().get();
   }
@@ -145,4 +146,4 @@ TEST_F(InstructionShapeTest, BrokenInstructionsAreErrors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -6,8 +6,8 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::CompatibleSizes;
-using internal::shape_inference::TypeName;
+using hlo::shape_inference::CompatibleSizes;
+using hlo::shape_inference::TypeName;
 
 // `op` is always the last word of the operation's name: "training", "inference", "grad".
 
@@ -86,7 +86,7 @@ absl::Status CheckForward(absl::string_view op, const Shape& operand, const Shap
 
 // (operand, [features], [features]), the vectors of operand's type and as dynamic as its features.
 absl::StatusOr<Shape> WithTwoVectors(const Shape& operand, int64_t feature_index) {
-  internal::shape_inference::ResultDimensions features;
+  hlo::shape_inference::ResultDimensions features;
   features.AddFrom(operand, feature_index);
   KASHI_ASSIGN_OR_RETURN(const Shape vector, features.Make(operand.element_type()));
   return ShapeUtil::MakeTupleShape({operand, vector, vector});

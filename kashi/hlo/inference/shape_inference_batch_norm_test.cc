@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::string Infer(const std::string& op, const std::string& operands, int64_t feature_index) {
@@ -133,4 +133,4 @@ TEST(InferBatchNormShapeTest, GradErrors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

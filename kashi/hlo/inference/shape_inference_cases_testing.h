@@ -25,7 +25,7 @@
 #include "kashi/hlo/attributes/enum_text.h"
 #include "kashi/hlo/inference/shape_inference.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 class ShapeInferenceCase {
  public:
@@ -193,6 +193,6 @@ inline std::string InferShapeText(const std::string& kind, const std::string& op
   return shape.ok() ? shape->ToString(/*print_layout=*/true) : absl::StrCat("error: ", shape.status().message());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_INFERENCE_SHAPE_INFERENCE_CASES_TESTING_H_

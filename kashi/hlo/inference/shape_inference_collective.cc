@@ -9,8 +9,8 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::CopyShapes;
-using internal::shape_inference::MaybeTuple;
+using hlo::shape_inference::CopyShapes;
+using hlo::shape_inference::MaybeTuple;
 
 // `shape` with dimension d of that size. The rest, layout included, stays. Pre: d is a dimension.
 absl::StatusOr<Shape> WithDimension(const Shape& shape, int64_t d, int64_t size, bool is_dynamic) {

@@ -10,7 +10,7 @@
 #include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/hlo/inference/shape_inference_internal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -243,4 +243,4 @@ TEST(InferShuffleShapeTest, DimensionsWithShifts) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -15,13 +15,13 @@
 
 namespace kashi {
 
-using internal::DimensionSet;
+using hlo::DimensionSet;
 namespace {
 
-using internal::shape_inference::AllUnique;
-using internal::shape_inference::CompatibleSizes;
-using internal::shape_inference::HigherPrecision;
-using internal::shape_inference::ResultDimensions;
+using hlo::shape_inference::AllUnique;
+using hlo::shape_inference::CompatibleSizes;
+using hlo::shape_inference::HigherPrecision;
+using hlo::shape_inference::ResultDimensions;
 
 using DimensionList = absl::Span<const int64_t>;
 
@@ -358,7 +358,7 @@ absl::StatusOr<Shape> SpatialOutput(const Shape& lhs, const Window& window, cons
     base.Add(size, /*is_dynamic=*/size == Shape::kUnboundedSize);
   }
   KASHI_ASSIGN_OR_RETURN(const Shape base_shape, base.Make(lhs.element_type()));
-  return internal::shape_inference::InferWindowOutputShape(base_shape, window, lhs.element_type());
+  return hlo::shape_inference::InferWindowOutputShape(base_shape, window, lhs.element_type());
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 #include "kashi/array/recorded_cases_testing.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // Columns: kind, operands, computations, attributes, "ok" or "error", the shape or XLA's message. A message is recorded
 // up to where it depends on more than the case; "" is any.
 TEST(ShapeInferenceCasesTest, AgreeWithXla) {
-  for (const auto& row : ReadTestData("shape_inference_contraction_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("shape_inference_contraction_cases.tsv")) {
     ASSERT_EQ(row.size(), 6u) << row[0];
     const std::string shown = absl::StrCat(row[0], "(", row[1], "), ", row[2], ", ", row[3]);
     const absl::StatusOr<Shape> shape = ShapeInferenceCase(row[0], row[1], row[2], row[3]).Infer();
@@ -302,4 +302,4 @@ TEST(InferConvolveShapeTest, WindowsThatXlaDiesOf) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::string Infer(const std::string& kind, const std::string& operands, const std::string& computations) {
@@ -74,4 +74,4 @@ TEST(InferConditionalShapeTest, Errors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -11,10 +11,10 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::TypeName;
+using hlo::shape_inference::TypeName;
 
 bool IsFloating(const Shape& shape) { return ShapeUtil::ElementIsFloating(shape); }
-using internal::shape_inference::IsFloatingOrComplex;
+using hlo::shape_inference::IsFloatingOrComplex;
 bool IsSignedOrComplex(const Shape& shape) {
   return ShapeUtil::ElementIsSigned(shape) || ShapeUtil::ElementIsComplex(shape);
 }

@@ -11,12 +11,12 @@
 
 namespace kashi {
 
-using internal::DimensionSet;
+using hlo::DimensionSet;
 namespace {
 
-using internal::shape_inference::AllUnique;
-using internal::shape_inference::CompatibleSizes;
-using internal::shape_inference::ResultDimensions;
+using hlo::shape_inference::AllUnique;
+using hlo::shape_inference::CompatibleSizes;
+using hlo::shape_inference::ResultDimensions;
 
 using IndexedDimensions = absl::Span<const int64_t>;
 
@@ -315,8 +315,7 @@ absl::Status CheckScatterReducer(const ProgramShape& to_apply, absl::Span<const 
     init_values.push_back(std::move(init_value));
     update_types.push_back(updates[i]->element_type());
   }
-  return internal::shape_inference::CheckReducer(to_apply, internal::shape_inference::PointersTo(init_values),
-                                                 update_types);
+  return hlo::shape_inference::CheckReducer(to_apply, hlo::shape_inference::PointersTo(init_values), update_types);
 }
 
 }  // namespace
@@ -374,7 +373,7 @@ absl::StatusOr<Shape> ShapeInference::InferScatterShape(absl::Span<const Shape* 
     KASHI_RETURN_IF_ERROR(CheckScatterOperand(*operands[i], *updates[i], indices, dnums));
   }
   KASHI_RETURN_IF_ERROR(CheckScatterReducer(to_apply_shape, operands, updates));
-  return internal::shape_inference::MaybeTuple(internal::shape_inference::CopyShapes(operands));
+  return hlo::shape_inference::MaybeTuple(hlo::shape_inference::CopyShapes(operands));
 }
 
 }  // namespace kashi

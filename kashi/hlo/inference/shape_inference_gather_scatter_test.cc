@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 struct IndexErrorCase {
@@ -231,4 +231,4 @@ TEST(InferScatterShapeTest, ErrorsInTheBoundsAndTypesOfUpdates) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -7,7 +7,7 @@
 #include "kashi/base/math.h"
 #include "kashi/hlo/attributes/window_util.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace shape_inference {
 namespace {
 
@@ -167,4 +167,4 @@ absl::StatusOr<Shape> InferWindowOutputShape(const Shape& base, const Window& wi
 }
 
 }  // namespace shape_inference
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

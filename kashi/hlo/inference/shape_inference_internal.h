@@ -16,7 +16,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/xla_data.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace shape_inference {
 
 inline bool IsFloatingOrComplex(const Shape& shape) {
@@ -84,6 +84,6 @@ absl::Status CheckReducer(const ProgramShape& reducer, absl::Span<const Shape* c
 absl::StatusOr<Shape> InferWindowOutputShape(const Shape& base, const Window& window, PrimitiveType element_type);
 
 }  // namespace shape_inference
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_INFERENCE_SHAPE_INFERENCE_INTERNAL_H_

@@ -9,8 +9,8 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::CompatibleSizes;
-using internal::shape_inference::TypeName;
+using hlo::shape_inference::CompatibleSizes;
+using hlo::shape_inference::TypeName;
 
 // ---- Fourier transforms --------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ absl::StatusOr<Shape> ShapeInference::InferFftShape(const Shape& in, FftType fft
 
 absl::StatusOr<Shape> ShapeInference::InferTriangularSolveShape(const Shape& a, const Shape& b,
                                                                 const TriangularSolveOptions& options) {
-  if (!internal::shape_inference::IsFloatingOrComplex(a) || a.element_type() != b.element_type()) {
+  if (!hlo::shape_inference::IsFloatingOrComplex(a) || a.element_type() != b.element_type()) {
     return InvalidArgument(
         "Expected element types in shape to be floating or complex and identical for TriangularSolve; got %s and %s.",
         TypeName(a), TypeName(b));
@@ -145,7 +145,7 @@ absl::StatusOr<Shape> ShapeInference::InferTriangularSolveShape(const Shape& a, 
 }
 
 absl::StatusOr<Shape> ShapeInference::InferCholeskyShape(const Shape& a) {
-  if (!internal::shape_inference::IsFloatingOrComplex(a)) {
+  if (!hlo::shape_inference::IsFloatingOrComplex(a)) {
     return InvalidArgument("Expected element type in shape to be floating or complex for Cholesky; got %s.",
                            TypeName(a));
   }

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/inference/shape_inference_cases_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // ---- Fourier transforms --------------------------------------------------------------------------------------------
@@ -122,4 +122,4 @@ TEST(InferTriangularSolveShapeTest, Errors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -15,11 +15,11 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::AllUnique;
-using internal::shape_inference::CompatibleSizes;
-using internal::shape_inference::HigherPrecision;
-using internal::shape_inference::ResultDimensions;
-using internal::shape_inference::TypeName;
+using hlo::shape_inference::AllUnique;
+using hlo::shape_inference::CompatibleSizes;
+using hlo::shape_inference::HigherPrecision;
+using hlo::shape_inference::ResultDimensions;
+using hlo::shape_inference::TypeName;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Start indices of dynamic slices. `what` is "Dynamic slice" or "Dynamic update slice".

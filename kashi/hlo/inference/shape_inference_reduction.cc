@@ -9,9 +9,9 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::CheckReducer;
-using internal::shape_inference::InferWindowOutputShape;
-using internal::shape_inference::ResultDimensions;
+using hlo::shape_inference::CheckReducer;
+using hlo::shape_inference::InferWindowOutputShape;
+using hlo::shape_inference::ResultDimensions;
 
 std::string JoinedShapes(absl::Span<const Shape* const> shapes) {
   return absl::StrJoin(

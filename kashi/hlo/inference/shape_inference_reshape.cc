@@ -9,7 +9,7 @@
 namespace kashi {
 namespace {
 
-using internal::shape_inference::ResultDimensions;
+using hlo::shape_inference::ResultDimensions;
 
 absl::Status CheckElementCounts(const Shape& from, const Shape& to) {
   const auto [from_count, from_overflows] = ShapeUtil::StaticExtentProduct(from);

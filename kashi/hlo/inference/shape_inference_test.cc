@@ -17,7 +17,7 @@
 #include "kashi/array/shape_testing.h"
 #include "kashi/hlo/inference/shape_inference_internal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,7 +27,7 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 std::vector<Shape> Shapes(absl::string_view text) {
   std::vector<Shape> shapes;
-  for (absl::string_view shape : absl::StrSplit(text, '|', absl::SkipEmpty())) shapes.push_back(S(shape));
+  for (absl::string_view shape : absl::StrSplit(text, '|', absl::SkipEmpty())) shapes.push_back(array::S(shape));
   return shapes;
 }
 
@@ -36,7 +36,7 @@ ProgramShape P(absl::string_view text) {
   const std::vector<std::string> sides = absl::StrSplit(text, "->");
   ProgramShape program;
   for (const Shape& parameter : Shapes(sides[0])) program.AddParameter(parameter, "");
-  *program.mutable_result() = S(sides[1]);
+  *program.mutable_result() = array::S(sides[1]);
   return program;
 }
 
@@ -158,14 +158,14 @@ absl::StatusOr<Shape> InferCase(const Case& c) {
 
 // "abort" is XLA's process dying: an error here. An error of which the row gives no text is worded differently.
 TEST(ShapeInferenceTest, AgreesWithXla) {
-  for (const auto& row : ReadTestData("shape_inference_cases.tsv")) {
+  for (const auto& row : array::ReadTestData("shape_inference_cases.tsv")) {
     const Case c(row);
     const absl::StatusOr<Shape> shape = InferCase(c);
-    ASSERT_EQ(shape.ok(), c.verdict == "ok") << c.question << "\n  " << Text(shape);
+    ASSERT_EQ(shape.ok(), c.verdict == "ok") << c.question << "\n  " << array::Text(shape);
     if (shape.ok()) {
-      EXPECT_EQ(Text(shape), c.text) << c.question;
+      EXPECT_EQ(array::Text(shape), c.text) << c.question;
     } else {
-      EXPECT_THAT(Text(shape), StartsWith(c.text)) << c.question;
+      EXPECT_THAT(array::Text(shape), StartsWith(c.text)) << c.question;
     }
   }
 }
@@ -174,7 +174,7 @@ TEST(ShapeInferenceTest, AgreesWithXla) {
 
 std::string Slice(absl::string_view shape, std::vector<int64_t> starts, std::vector<int64_t> limits,
                   std::vector<int64_t> strides) {
-  return Text(ShapeInference::InferSliceShape(S(shape), starts, limits, strides));
+  return array::Text(ShapeInference::InferSliceShape(array::S(shape), starts, limits, strides));
 }
 
 TEST(ShapeInferenceTest, Slice) {
@@ -205,7 +205,8 @@ TEST(ShapeInferenceTest, ErrorsOfSlice) {
 
 std::string DynamicSlice(absl::string_view shape, absl::string_view indices, std::vector<int64_t> sizes,
                          bool allow_scalar_indices = true) {
-  return Text(ShapeInference::InferDynamicSliceShape(S(shape), Shapes(indices), sizes, allow_scalar_indices));
+  return array::Text(
+      ShapeInference::InferDynamicSliceShape(array::S(shape), Shapes(indices), sizes, allow_scalar_indices));
 }
 
 TEST(ShapeInferenceTest, DynamicSlice) {
@@ -232,7 +233,7 @@ TEST(ShapeInferenceTest, DynamicSlice) {
 }
 
 std::string DynamicUpdateSlice(absl::string_view shape, absl::string_view update, absl::string_view indices) {
-  return Text(ShapeInference::InferDynamicUpdateSliceShape(S(shape), S(update), Shapes(indices)));
+  return array::Text(ShapeInference::InferDynamicUpdateSliceShape(array::S(shape), array::S(update), Shapes(indices)));
 }
 
 TEST(ShapeInferenceTest, DynamicUpdateSlice) {
@@ -251,7 +252,7 @@ TEST(ShapeInferenceTest, DynamicUpdateSlice) {
 }
 
 std::string Reshape(absl::string_view shape, std::vector<int64_t> dimensions, int64_t inferred_dimension = -1) {
-  return Text(ShapeInference::InferReshapeShape(S(shape), dimensions, inferred_dimension));
+  return array::Text(ShapeInference::InferReshapeShape(array::S(shape), dimensions, inferred_dimension));
 }
 
 TEST(ShapeInferenceTest, Reshape) {
@@ -263,8 +264,8 @@ TEST(ShapeInferenceTest, Reshape) {
             "Reshape operation has mismatched element counts: from=6 (f32[2,3]) to=7 (f32[7]).");
   EXPECT_THAT(Reshape("f32[2]", {2, Shape::kUnboundedSize}), HasSubstr("unbounded result shape is not supported"));
   EXPECT_EQ(Reshape("(f32[2])", {2}), "Expected array argument for reshape, but got (f32[2]).");
-  EXPECT_FALSE(ShapeInference::InferReshapeShape(S("f32[2]"), {-2, -1}, -1).ok());
-  EXPECT_FALSE(ShapeInference::InferReshapeShape(S("f32[0]"), {kMax, kMax, 0}, -1).ok());
+  EXPECT_FALSE(ShapeInference::InferReshapeShape(array::S("f32[2]"), {-2, -1}, -1).ok());
+  EXPECT_FALSE(ShapeInference::InferReshapeShape(array::S("f32[0]"), {kMax, kMax, 0}, -1).ok());
 }
 
 TEST(ShapeInferenceTest, ReshapeOfDynamicDimensions) {
@@ -288,7 +289,8 @@ TEST(ShapeInferenceTest, ReshapeOfDynamicDimensions) {
 TEST(ShapeInferenceTest, DynamicReshape) {
   const std::vector<Shape> sizes = Shapes("s32[]|s32[]");
   const auto infer = [&](const std::vector<int64_t>& bounds, const std::vector<bool>& flags) {
-    return Text(ShapeInference::InferDynamicReshapeShape(S("f32[<=6]"), {&sizes[0], &sizes[1]}, bounds, flags));
+    return array::Text(
+        ShapeInference::InferDynamicReshapeShape(array::S("f32[<=6]"), {&sizes[0], &sizes[1]}, bounds, flags));
   };
   EXPECT_EQ(infer({2, 3}, {false, true}), "f32[2,<=3]{1,0}");
   EXPECT_THAT(infer({2, 4}, {false, true}), StartsWith("Reshape operation has mismatched element counts"));
@@ -296,7 +298,7 @@ TEST(ShapeInferenceTest, DynamicReshape) {
 }
 
 std::string BroadcastInDim(absl::string_view operand, absl::string_view output, std::vector<int64_t> dimensions) {
-  return Text(ShapeInference::InferBroadcastShape(S(operand), S(output), dimensions));
+  return array::Text(ShapeInference::InferBroadcastShape(array::S(operand), array::S(output), dimensions));
 }
 
 TEST(ShapeInferenceTest, BroadcastInDim) {
@@ -314,7 +316,7 @@ TEST(ShapeInferenceTest, BroadcastInDim) {
 
 TEST(ShapeInferenceTest, Conversions) {
   const auto convert = [](absl::string_view shape, PrimitiveType type) {
-    return Text(ShapeInference::InferConvertShape(S(shape), type));
+    return array::Text(ShapeInference::InferConvertShape(array::S(shape), type));
   };
   EXPECT_EQ(convert("s4[2,<=3]{0,1:T(2,2)E(4)}", F32), "f32[2,<=3]{0,1:T(2,2)}");
   EXPECT_EQ(convert("token[]", F32), "Convert does not allow non-arrays, so cannot convert from token[] to F32.");
@@ -324,7 +326,7 @@ TEST(ShapeInferenceTest, Conversions) {
 
 TEST(ShapeInferenceTest, BitcastConvert) {
   const auto convert = [](absl::string_view shape, PrimitiveType type) {
-    return Text(ShapeInference::InferBitcastConvertShape(S(shape), type));
+    return array::Text(ShapeInference::InferBitcastConvertShape(array::S(shape), type));
   };
   EXPECT_EQ(convert("f32[2,3]{0,1}", S32), "s32[2,3]{0,1}");
   EXPECT_EQ(convert("f32[2,3]{0,1}", U8), "u8[2,3,4]{2,0,1}");
@@ -337,12 +339,12 @@ TEST(ShapeInferenceTest, BitcastConvert) {
       convert("u8[3]", F32),
       "Last dimension of input shape=3 is not equal to ratio of bit-widths=4 for bitcast-convert from u8[3] to F32");
   EXPECT_THAT(convert("u8[]", F32), StartsWith("Last dimension of input shape"));
-  EXPECT_FALSE(ShapeInference::InferBitcastConvertShape(S("s64[1152921504606846975]"), S4).ok());
+  EXPECT_FALSE(ShapeInference::InferBitcastConvertShape(array::S("s64[1152921504606846975]"), S4).ok());
 }
 
 TEST(ShapeInferenceTest, RoundingConversions) {
   const auto stochastic = [](absl::string_view x, absl::string_view random) {
-    return Text(ShapeInference::InferStochasticConvertShape(S(x), S(random), S8));
+    return array::Text(ShapeInference::InferStochasticConvertShape(array::S(x), array::S(random), S8));
   };
   EXPECT_EQ(stochastic("f32[2]", "u32[2]"), "s8[2]{0}");
   EXPECT_EQ(stochastic("f32[2]", "s32[2]"),
@@ -353,7 +355,7 @@ TEST(ShapeInferenceTest, RoundingConversions) {
   EXPECT_THAT(stochastic("s32[2]", "u32[2]"), StartsWith("Stochastic convert supports only floating point"));
   EXPECT_THAT(stochastic("f32[2]", "u32[3]"), StartsWith("Stochastic convert operand shape does not match"));
   const auto reduce_precision = [](absl::string_view x, int exponent_bits, int mantissa_bits) {
-    return Text(ShapeInference::InferReducePrecisionShape(S(x), exponent_bits, mantissa_bits));
+    return array::Text(ShapeInference::InferReducePrecisionShape(array::S(x), exponent_bits, mantissa_bits));
   };
   EXPECT_EQ(reduce_precision("f32[2]{0:T(2)}", 1, 0), "f32[2]{0:T(2)}");
   EXPECT_EQ(reduce_precision("s32[2]", 0, -1),
@@ -363,7 +365,8 @@ TEST(ShapeInferenceTest, RoundingConversions) {
 }
 
 TEST(ShapeInferenceTest, ScalarBroadcast) {
-  EXPECT_EQ(*ShapeInference::InferScalarBroadcastShape(Shapes("f32[]|pred[2,?]{0,1}|s32[2,3]")), S("pred[2,?]{0,1}"));
+  EXPECT_EQ(*ShapeInference::InferScalarBroadcastShape(Shapes("f32[]|pred[2,?]{0,1}|s32[2,3]")),
+            array::S("pred[2,?]{0,1}"));
   EXPECT_EQ(*ShapeInference::InferScalarBroadcastShape(Shapes("f32[]|(f32[2])")), std::nullopt);
   EXPECT_FALSE(ShapeInference::InferScalarBroadcastShape(Shapes("f32[2]|f32[3]")).ok());
 }
@@ -372,13 +375,13 @@ TEST(ShapeInferenceTest, ReduceWindowOfSeveral) {
   const std::vector<Shape> x = Shapes("f32[5]|s32[5]"), init = Shapes("f32[]|s32[]");
   const ProgramShape to_apply = P("f32[]|s32[]|f32[]|s32[]->(f32[], s32[])");
   const auto infer = [&](const std::vector<const Shape*>& operands, const std::vector<const Shape*>& init_values) {
-    return Text(ShapeInference::InferReduceWindowShape(operands, init_values, W("2,2,0,0,1,1"), to_apply));
+    return array::Text(ShapeInference::InferReduceWindowShape(operands, init_values, W("2,2,0,0,1,1"), to_apply));
   };
   EXPECT_EQ(infer({&x[0], &x[1]}, {&init[0], &init[1]}), "(f32[2]{0}, s32[2]{0})");
   EXPECT_EQ(infer({&x[0], &x[1]}, {&init[0]}), "Reduce-window has 2 operands, but 1 initial values.");
   EXPECT_THAT(infer({}, {}), StartsWith("Reduction function must take 0 parameters, but takes 4"));
-  EXPECT_EQ(Text(ShapeInference::InferReduceWindowShape({&x[0]}, {&init[0]}, W("2,2,0,0,1,1"))), "(f32[2]{0})");
-  EXPECT_EQ(Text(ShapeInference::InferReduceWindowShape(x[0], init[0], W("2,2,0,0,1,1"))), "f32[2]{0}");
+  EXPECT_EQ(array::Text(ShapeInference::InferReduceWindowShape({&x[0]}, {&init[0]}, W("2,2,0,0,1,1"))), "(f32[2]{0})");
+  EXPECT_EQ(array::Text(ShapeInference::InferReduceWindowShape(x[0], init[0], W("2,2,0,0,1,1"))), "f32[2]{0}");
 }
 
 TEST(ShapeInferenceTest, WindowFromDimensions) {
@@ -397,7 +400,7 @@ TEST(ShapeInferenceTest, WindowFromDimensions) {
 // Broadcast dimensions of binary operations are the builder's; broadcast_test.cc has the rest.
 TEST(ShapeInferenceTest, BinaryWithBroadcastDimensions) {
   const auto infer = [](HloOpcode opcode, absl::string_view lhs, absl::string_view rhs) {
-    return Text(ShapeInference::InferBinaryOpShape(opcode, S(lhs), S(rhs), {1}));
+    return array::Text(ShapeInference::InferBinaryOpShape(opcode, array::S(lhs), array::S(rhs), {1}));
   };
   EXPECT_EQ(infer(HloOpcode::kSubtract, "f32[3]", "f32[2,3]{0,1}"), "f32[2,3]{1,0}");
   EXPECT_EQ(infer(HloOpcode::kCompare, "f32[3]", "f32[2,3]"), "pred[2,3]{1,0}");
@@ -406,24 +409,26 @@ TEST(ShapeInferenceTest, BinaryWithBroadcastDimensions) {
 }
 
 TEST(ShapeInferenceTest, OpcodesOfAnotherArity) {
-  EXPECT_EQ(Text(ShapeInference::InferUnaryOpShape(HloOpcode::kAdd, S("f32[]"))),
+  EXPECT_EQ(array::Text(ShapeInference::InferUnaryOpShape(HloOpcode::kAdd, array::S("f32[]"))),
             "Unknown operation for unary shape inference: \"add\".");
-  EXPECT_EQ(Text(ShapeInference::InferTernaryOpShape(HloOpcode::kAdd, S("f32[]"), S("f32[]"), S("f32[]"))),
+  EXPECT_EQ(array::Text(ShapeInference::InferTernaryOpShape(HloOpcode::kAdd, array::S("f32[]"), array::S("f32[]"),
+                                                            array::S("f32[]"))),
             "Unknown operation add.");
-  EXPECT_EQ(Text(ShapeInference::InferVariadicOpShape(HloOpcode::kAdd, absl::Span<const Shape* const>())),
+  EXPECT_EQ(array::Text(ShapeInference::InferVariadicOpShape(HloOpcode::kAdd, absl::Span<const Shape* const>())),
             "Unknown operation add.");
 }
 
 // XLA wraps around in some of these, and dies in others.
 TEST(ShapeInferenceTest, SizesThatDoNotFit64BitsAreErrors) {
-  const Shape huge = S("s8[4611686018427387904]"), scalar = S("s8[]");
+  const Shape huge = array::S("s8[4611686018427387904]"), scalar = array::S("s8[]");
   EXPECT_FALSE(ShapeInference::InferConcatOpShape({&huge, &huge}, 0).ok());
   EXPECT_FALSE(ShapeInference::InferConcatOpShape({&huge, &huge, &huge, &huge}, 0).ok());
   EXPECT_FALSE(ShapeInference::InferBroadcastShape(huge, {2}).ok());
   EXPECT_FALSE(ShapeInference::InferPadShape(huge, scalar, Padding("4611686018427387904_0_0")).ok());
   EXPECT_FALSE(ShapeInference::InferPadShape(huge, scalar, Padding("0_0_9223372036854775807")).ok());
   EXPECT_FALSE(
-      ShapeInference::InferPadShape(S("s8[4]"), scalar, Padding("9223372036854775807_9223372036854775807_0")).ok());
+      ShapeInference::InferPadShape(array::S("s8[4]"), scalar, Padding("9223372036854775807_9223372036854775807_0"))
+          .ok());
   for (absl::string_view window :
        {"1,1,9223372036854775807,0,1,1", "1,1,0,9223372036854775807,1,1", "1,1,0,0,9223372036854775807,1",
         "3,1,0,0,1,9223372036854775807", "1,1,-9223372036854775807,0,1,1",
@@ -435,4 +440,4 @@ TEST(ShapeInferenceTest, SizesThatDoNotFit64BitsAreErrors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -4,7 +4,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 std::optional<HloOpcode> CombinerOf(const HloComputation& computation) {
   const HloInstruction* const root = computation.root_instruction();
@@ -28,4 +28,4 @@ std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation) 
   return opcode.has_value() && MayRegroup(*opcode) ? opcode : std::nullopt;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

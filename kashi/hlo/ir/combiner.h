@@ -7,7 +7,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // The operation that the root applies to the two parameters, each used once, all scalars of one type. The parameters
 // are in order, except for a commutative operation. Nullopt: another computation.
@@ -21,6 +21,6 @@ bool MayRegroup(HloOpcode opcode);
 // maximum, minimum, and, or, xor.
 std::optional<HloOpcode> ReorderableCombiner(const HloComputation& computation);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_IR_COMBINER_H_

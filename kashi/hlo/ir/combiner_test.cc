@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // CombinerOf the entry with parameters a and b of these types and the root `root`.
@@ -50,4 +50,4 @@ TEST(CombinerTest, Reorderable) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 class DimensionSet {
  public:
@@ -28,6 +28,6 @@ class DimensionSet {
   absl::InlinedVector<bool, 8> contains_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_IR_DIMENSION_SET_H_

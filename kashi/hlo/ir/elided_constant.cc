@@ -8,7 +8,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 bool IsElidedConstant(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kConstant) return false;
@@ -32,4 +32,4 @@ void SetConstant(HloInstruction* constant, Literal literal) {
   constant->mutable_fields()->Set<HloField::literal>(SharedLiteral(std::move(literal)));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

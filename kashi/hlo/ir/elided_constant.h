@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // False for other operations.
 bool IsElidedConstant(const HloInstruction& instruction);
@@ -24,6 +24,6 @@ std::vector<HloInstruction*> ElidedConstants(const HloModule& module);
 // Gives a constant these elements and removes the mark. Pre: the literal has the constant's shape, in any layout.
 void SetConstant(HloInstruction* constant, Literal literal);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_IR_ELIDED_CONSTANT_H_

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/ir/random_graph_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 TEST(HloCastingTest, KindsAreChecked) {
@@ -37,4 +37,4 @@ TEST(HloCastingTest, DimensionNumbers) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -149,7 +149,7 @@ class HloComputation {
   HloInstruction* AddParameter(std::unique_ptr<HloInstruction> parameter);
   // Adds an instruction in memory of the module's arena, for the readers of text and protos and for clones. Any opcode;
   // FinishParameters registers parameters by their number. The name is borrowed from the same arena.
-  HloInstruction* AddInArena(internal::Arena* arena, HloOpcode opcode, SharedShape shape,
+  HloInstruction* AddInArena(base::Arena* arena, HloOpcode opcode, SharedShape shape,
                              absl::Span<HloInstruction* const> operands, HloFieldList fields, absl::string_view name);
   // Orders the parameters by their number. An error unless they are 0 to n-1, each once.
   absl::Status FinishParameters();
@@ -237,7 +237,7 @@ class HloComputation {
 
   // Copies all instructions into an empty computation, with memory from the arena if there is one. `copies` is indexed
   // by the local id of the original.
-  std::vector<HloInstruction*> CopyInstructionsTo(HloComputation* to, internal::Arena* arena,
+  std::vector<HloInstruction*> CopyInstructionsTo(HloComputation* to, base::Arena* arena,
                                                   absl::FunctionRef<std::string(absl::string_view)> name_of_copy,
                                                   const HloComputationMap& computations) const;
   // Takes ownership of the instruction.

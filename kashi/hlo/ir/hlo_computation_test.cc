@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/ir/random_graph_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 template <typename List>
@@ -57,7 +57,7 @@ TEST(HloComputationBuilderTest, ParameterNumbers) {
 }
 
 TEST(HloComputationInArenaTest, FinishParametersOrdersThem) {
-  Arena arena;  // outlives the instructions
+  base::Arena arena;  // outlives the instructions
   HloComputation computation("f");
   const SharedShape shape{ShapeWithText(TestVector())};
   const auto add = [&](int64_t number) {
@@ -334,4 +334,4 @@ TEST(HloComputationScaleTest, ManyPaths) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -5,7 +5,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/ir/random_graph_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // (x: f32[4], y: (f32[4], s32[])) -> (f32[4], s32[])
@@ -85,4 +85,4 @@ TEST_F(AliasTest, Donors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

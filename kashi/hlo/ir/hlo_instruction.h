@@ -303,21 +303,21 @@ class HloInstruction : public HloInstructionFactories {
   // ---- Fields of any instruction.
   const OpMetadata& metadata() const { return metadata_ ? *metadata_ : OpMetadata::default_instance(); }
   bool has_metadata() const { return static_cast<bool>(metadata_); }
-  void set_metadata(OpMetadata metadata) { metadata_ = internal::SharedValue<OpMetadata>(std::move(metadata)); }
+  void set_metadata(OpMetadata metadata) { metadata_ = base::SharedValue<OpMetadata>(std::move(metadata)); }
   void set_metadata_op_name(const std::string& name) {
     OpMetadata changed = metadata();
     changed.set_op_name(name);
     set_metadata(std::move(changed));
   }
-  void set_shared_metadata(internal::SharedValue<OpMetadata> metadata) { metadata_ = std::move(metadata); }
+  void set_shared_metadata(base::SharedValue<OpMetadata> metadata) { metadata_ = std::move(metadata); }
   const std::string& raw_backend_config_string() const;
   bool has_backend_config() const { return static_cast<bool>(backend_config_) && !backend_config_->empty(); }
   void set_raw_backend_config_string(std::string config) {
-    backend_config_ = internal::SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
+    backend_config_ = base::SharedValue<std::string>(BackendConfigToKeep(std::move(config)));
   }
-  void clear_backend_config() { backend_config_ = internal::SharedValue<std::string>(); }
+  void clear_backend_config() { backend_config_ = base::SharedValue<std::string>(); }
   // Pre: config is what BackendConfigToKeep returned.
-  void set_shared_backend_config(internal::SharedValue<std::string> config) { backend_config_ = std::move(config); }
+  void set_shared_backend_config(base::SharedValue<std::string> config) { backend_config_ = std::move(config); }
   bool has_sharding() const { return extras().sharding != nullptr; }
   const HloSharding& sharding() const;
   std::shared_ptr<const HloSharding> sharding_ptr() const { return extras().sharding; }
@@ -427,8 +427,8 @@ class HloInstruction : public HloInstructionFactories {
   InstructionVector operands_;
   InstructionVector users_;
   HloFieldList fields_;
-  internal::SharedValue<OpMetadata> metadata_;
-  internal::SharedValue<std::string> backend_config_;
+  base::SharedValue<OpMetadata> metadata_;
+  base::SharedValue<std::string> backend_config_;
   std::unique_ptr<HloInstructionExtras> extras_;
 };
 

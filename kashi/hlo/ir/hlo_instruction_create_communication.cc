@@ -14,13 +14,13 @@
 
 namespace kashi {
 
-using internal::create_fields::Calls;
-using internal::create_fields::Dimension;
-using internal::create_fields::Fields;
-using internal::create_fields::With;
-using internal::create_fields::WithFlag;
-using internal::create_fields::WithOptional;
-using internal::create_fields::WithUnless;
+using hlo::create_fields::Calls;
+using hlo::create_fields::Dimension;
+using hlo::create_fields::Fields;
+using hlo::create_fields::With;
+using hlo::create_fields::WithFlag;
+using hlo::create_fields::WithOptional;
+using hlo::create_fields::WithUnless;
 
 namespace {
 

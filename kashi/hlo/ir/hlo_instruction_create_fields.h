@@ -12,7 +12,7 @@
 #include "kashi/hlo/ir/field_list.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal::create_fields {
+namespace kashi::hlo::create_fields {
 
 // Fields(With<HloField::k>{5}, …)
 template <HloField field>
@@ -57,6 +57,6 @@ inline With<HloField::called_computations> Calls(HloComputation* first, HloCompu
   return {ComputationVector({first, second})};
 }
 
-}  // namespace kashi::internal::create_fields
+}  // namespace kashi::hlo::create_fields
 
 #endif  // KASHI_HLO_IR_HLO_INSTRUCTION_CREATE_FIELDS_H_

@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/random_graph_testing.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using Instruction = std::unique_ptr<HloInstruction>;
@@ -154,4 +154,4 @@ TEST_F(HloInstructionCreateTest, TheWrongFamilyDies) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

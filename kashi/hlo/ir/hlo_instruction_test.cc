@@ -12,7 +12,7 @@
 #include "kashi/hlo/ir/random_graph_testing.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::vector<std::string> Names(const HloInstruction::InstructionVector& instructions) {
@@ -378,4 +378,4 @@ TEST(BackendConfigTest, LosesEmptyWaits) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -276,7 +276,7 @@ class HloModule {
   void SetAndUniquifyComputationName(HloComputation* computation, absl::string_view name);
   // Whether all names and ids are unique.
   absl::Status CheckUniqueNamesAndIdsForComputationsAndInstructions() const;
-  internal::Arena* arena() { return &arena_; }
+  base::Arena* arena() { return &arena_; }
 
   // ---- Tools.
   // Whether all computations have equal graphs, the entry first. Computations without callers do not count.
@@ -329,7 +329,7 @@ class HloModule {
   std::string name_;
   int unique_id_;
   HloModuleConfig config_;
-  internal::Arena arena_;  // outlives the instructions
+  base::Arena arena_;  // outlives the instructions
   std::vector<std::unique_ptr<HloComputation>> computations_;
   std::vector<HloComputation*> computation_pointers_;
   HloComputation* entry_ = nullptr;

@@ -10,7 +10,7 @@
 
 namespace kashi {
 
-using internal::Arena;
+using base::Arena;
 namespace {
 
 HloFieldList WithOtherCallees(HloFieldList fields, const HloComputationMap& computations) {

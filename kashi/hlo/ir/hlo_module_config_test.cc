@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 const Shape kRowMajor = ShapeUtil::MakeShapeWithDenseLayout(F32, {2, 3}, {1, 0});
@@ -74,4 +74,4 @@ TEST(HloModuleConfigTest, Defaults) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -8,7 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/random_graph_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 HloSchedule PostOrderSchedule(const HloModule& module) {
@@ -328,4 +328,4 @@ TEST(HloEqualityTest, CalledComputationsCount) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using Flags = HloOpcodeFlags;
@@ -69,4 +69,4 @@ TEST(HloOpcodeTraitsTest, NamesAreFound) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -6,7 +6,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/ir/random_graph_testing.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 class HloScheduleTest : public testing::Test {
@@ -91,4 +91,4 @@ TEST_F(HloScheduleTest, KnowsItsModule) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

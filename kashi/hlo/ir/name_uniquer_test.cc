@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 TEST(NameUniquerTest, TheFirstKeepsItsName) {
@@ -69,4 +69,4 @@ TEST(SanitizeNameTest, WhatTextCanHave) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

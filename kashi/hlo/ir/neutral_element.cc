@@ -3,7 +3,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 Literal NeutralOf(HloOpcode combiner, PrimitiveType type) {
   switch (GetHloOpcodeInfo(combiner).neutral) {
@@ -24,4 +24,4 @@ Literal NeutralOf(HloOpcode combiner, PrimitiveType type) {
   return LiteralUtil::Zero(type);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -6,12 +6,12 @@
 #include "kashi/hlo/ir/hlo_opcode.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // The neutral element of `combiner` (add, multiply, minimum, maximum, and, or, xor), a scalar: x op neutral is x. For
 // add it is -0: 0 + -0 is 0, but -0 + 0 is not -0.
 Literal NeutralOf(HloOpcode combiner, PrimitiveType type);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_IR_NEUTRAL_ELEMENT_H_

@@ -15,7 +15,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 inline Shape TestVector() { return ShapeUtil::MakeShape(F32, {4}); }
 
@@ -129,6 +129,6 @@ inline std::string BrokenLink(const HloModule& module) {
   return unique.ok() ? "" : std::string(unique.message());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_IR_RANDOM_GRAPH_TESTING_H_

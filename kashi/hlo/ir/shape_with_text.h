@@ -33,7 +33,7 @@ class ShapeWithText {
   bool written_ = false;
   mutable std::atomic<const std::string*> text_{nullptr};
 };
-using SharedShape = internal::SharedValue<ShapeWithText>;
+using SharedShape = base::SharedValue<ShapeWithText>;
 
 }  // namespace kashi
 

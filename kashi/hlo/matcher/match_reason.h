@@ -14,7 +14,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/matcher/pattern_matcher.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // A stream that drops the reasons.
 class Reason {
@@ -48,6 +48,6 @@ inline std::string TextOf(absl::Span<const int64_t> numbers) {
 }
 inline std::string TextOf(PrimitiveType type) { return primitive_util::LowercasePrimitiveTypeName(type); }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_MATCHER_MATCH_REASON_H_

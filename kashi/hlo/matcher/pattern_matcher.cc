@@ -12,11 +12,11 @@
 
 namespace kashi {
 
-using internal::LineBreak;
-using internal::Reason;
-using internal::Silent;
-using internal::TextOf;
-using internal::WithoutCapture;
+using hlo::LineBreak;
+using hlo::Reason;
+using hlo::Silent;
+using hlo::TextOf;
+using hlo::WithoutCapture;
 
 namespace pattern_internal {
 namespace {

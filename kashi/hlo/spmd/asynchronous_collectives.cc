@@ -3,7 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 bool HasFlag(const HloInstruction& instruction, uint32_t flag) {
@@ -36,4 +36,4 @@ const HloInstruction* StartOfCollective(const HloInstruction& done) {
   return start != nullptr && CollectiveBegunBy(*start) != nullptr ? start : nullptr;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -8,7 +8,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Whether the computation only applies one collective operation to its parameters.
 bool WrapsCollective(const HloComputation& computation);
@@ -18,6 +18,6 @@ const HloInstruction* CollectiveBegunBy(const HloInstruction& instruction);
 // The instruction that starts the collective operation that `done` ends. Null: it ends none.
 const HloInstruction* StartOfCollective(const HloInstruction& done);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_SPMD_ASYNCHRONOUS_COLLECTIVES_H_

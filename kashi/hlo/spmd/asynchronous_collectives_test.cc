@@ -6,7 +6,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 TEST(AsynchronousCollectivesTest, FindsBothHalves) {
@@ -45,4 +45,4 @@ ENTRY e { p = f32[4] parameter(0)
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

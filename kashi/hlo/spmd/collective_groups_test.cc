@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using Mode = CollectiveGroupMode;
@@ -103,4 +103,4 @@ TEST(CollectiveGroupsTest, CountsAsText) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -18,11 +18,11 @@
 
 namespace kashi {
 
-using internal::IsShardingCall;
-using internal::ParseSdyShardings;
-using internal::SdyMeshes;
-using internal::SdyMeshesOf;
-using internal::StatedShardings;
+using hlo::IsShardingCall;
+using hlo::ParseSdyShardings;
+using hlo::SdyMeshes;
+using hlo::SdyMeshesOf;
+using hlo::StatedShardings;
 namespace {
 
 constexpr std::array<absl::string_view, 9> kShardingTargets = {
@@ -182,13 +182,13 @@ LeafShardings ShardingsOf(const HloInstruction& instruction) {
 
 }  // namespace
 
-bool internal::IsShardingCall(const HloInstruction& instruction) {
+bool hlo::IsShardingCall(const HloInstruction& instruction) {
   return instruction.opcode() == HloOpcode::kCustomCall &&
          std::find(kShardingTargets.begin(), kShardingTargets.end(), instruction.custom_call_target()) !=
              kShardingTargets.end();
 }
 
-std::vector<std::optional<HloSharding>> internal::StatedShardings(const HloInstruction& instruction) {
+std::vector<std::optional<HloSharding>> hlo::StatedShardings(const HloInstruction& instruction) {
   if (instruction.has_sharding() && !instruction.sharding().IsManual()) {
     return LeavesOf(instruction.sharding(), instruction.shape());
   }

@@ -49,7 +49,7 @@ std::vector<HloSharding> ParameterShardings(const HloModule& module);
 // any.
 std::vector<std::optional<HloSharding>> ResultShardings(const HloModule& module);
 
-namespace internal {
+namespace hlo {
 
 // Whether the instruction is one of the custom calls that partitioning removes.
 bool IsShardingCall(const HloInstruction& instruction);
@@ -58,7 +58,7 @@ bool IsShardingCall(const HloInstruction& instruction);
 // attribute of Shardy.
 std::vector<std::optional<HloSharding>> StatedShardings(const HloInstruction& instruction);
 
-}  // namespace internal
+}  // namespace hlo
 }  // namespace kashi
 
 #endif  // KASHI_HLO_SPMD_PROGRAM_SCOPE_H_

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::unique_ptr<HloModule> ParseProgram(absl::string_view text) {
@@ -140,4 +140,4 @@ ENTRY e {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -17,8 +17,8 @@
 
 namespace kashi {
 
-using internal::SdyMeshes;
-using internal::SdyMeshesOf;
+using hlo::SdyMeshes;
+using hlo::SdyMeshesOf;
 namespace {
 
 absl::Status AtArgument(size_t i, const absl::Status& status) {

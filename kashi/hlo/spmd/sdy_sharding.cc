@@ -13,7 +13,7 @@
 #include "kashi/hlo/text/hlo_place.h"
 #include "kashi/hlo/text/text_scanner.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // Reads one attribute. Functions return false after an error; status() has the error.
@@ -255,4 +255,4 @@ absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view te
   return names;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -20,7 +20,7 @@
 #include "kashi/hlo/attributes/mesh.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 using SdyMeshes = std::map<std::string, Mesh>;
 
@@ -38,6 +38,6 @@ absl::Status CheckSdyShardings(const HloModule& module);
 // The names of the axes.
 absl::StatusOr<std::vector<std::string>> ParseSdyManualAxes(absl::string_view text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_SPMD_SDY_SHARDING_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/printer.h"
 #include "kashi/hlo/attributes/hlo_sharding.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(SdyShardingTest, Errors) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

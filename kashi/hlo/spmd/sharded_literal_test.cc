@@ -13,7 +13,7 @@
 #include "kashi/hlo/spmd/shard_grid.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 HloSharding Parse(absl::string_view text) {
@@ -188,4 +188,4 @@ TEST(ShardGridTest, WhereShardsLie) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

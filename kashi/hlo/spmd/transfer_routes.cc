@@ -7,7 +7,7 @@
 #include "kashi/hlo/attributes/collective_device_list.h"
 #include "kashi/hlo/ir/hlo_opcode.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr char kPairsAttribute[] = "_xla_send_recv_source_target_pairs";
@@ -77,4 +77,4 @@ absl::StatusOr<std::vector<TransferRoute>> TransferRoutes(const HloInstruction& 
   return routes;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

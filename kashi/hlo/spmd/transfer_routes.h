@@ -18,7 +18,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // A route from one device to another, by a channel. Without devices: from any device that sends to any that receives.
 struct TransferRoute {
@@ -47,6 +47,6 @@ bool NamesPartitions(const HloInstruction& transfer, DeviceCounts counts);
 // for an id that is twice a source or twice a target.
 absl::StatusOr<std::vector<TransferRoute>> TransferRoutes(const HloInstruction& transfer, DeviceCounts counts);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_SPMD_TRANSFER_ROUTES_H_

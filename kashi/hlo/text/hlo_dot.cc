@@ -17,8 +17,8 @@
 
 namespace kashi {
 
-using internal::Count;
-using internal::WithThousands;
+using base::Count;
+using base::WithThousands;
 namespace {
 
 // Text between quotes in DOT.

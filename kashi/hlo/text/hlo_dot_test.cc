@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST(HloDotTest, LongAndWideGraphs) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -9,8 +9,8 @@
 
 namespace kashi {
 
-using internal::Fingerprint;
-using internal::FingerprintBuilder;
+using base::Fingerprint;
+using base::FingerprintBuilder;
 namespace {
 
 // Receives text only to compute its fingerprint.

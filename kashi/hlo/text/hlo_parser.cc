@@ -12,7 +12,7 @@
 
 namespace kashi {
 
-using internal::HloReader;
+using hlo::HloReader;
 
 absl::StatusOr<std::unique_ptr<HloModule>> ParseAndReturnUnverifiedModule(absl::string_view text,
                                                                           const HloModuleConfig& config,

@@ -20,7 +20,7 @@
 #include "kashi/hlo/attributes/window_util.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 using ::testing::ElementsAre;
@@ -418,4 +418,4 @@ TEST(HloParserTest, ParameterReplication) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

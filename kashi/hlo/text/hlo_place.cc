@@ -16,7 +16,7 @@
 
 namespace kashi {
 
-using internal::TextScanner;
+using hlo::TextScanner;
 namespace {
 
 constexpr absl::string_view kPayload = "kashi/hlo_place";

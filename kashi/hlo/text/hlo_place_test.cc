@@ -13,7 +13,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr char kText[] = R"(HloModule m
@@ -96,4 +96,4 @@ TEST(HloPlaceTest, Rendering) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

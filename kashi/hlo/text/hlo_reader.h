@@ -35,7 +35,7 @@
 #include "kashi/hlo/text/text_scanner.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // The parts of an instruction that have been read so far.
 struct PendingInstruction {
@@ -52,8 +52,8 @@ struct PendingInstruction {
   SharedShape shape;
   absl::InlinedVector<HloInstruction*, 8> operands;
   HloFieldList fields;
-  SharedValue<OpMetadata> metadata;
-  SharedValue<std::string> backend_config;
+  base::SharedValue<OpMetadata> metadata;
+  base::SharedValue<std::string> backend_config;
   std::unique_ptr<HloInstructionExtras> extras;
   std::vector<HloInstruction*> control_predecessors;
   // The attributes read so far: bits of the operation's list, then of the common ones.
@@ -276,8 +276,8 @@ class HloReader {
 
   // The values of texts that have been read before.
   absl::flat_hash_map<absl::string_view, SharedShape> shapes_;
-  absl::flat_hash_map<absl::string_view, SharedValue<OpMetadata>> metadata_;
-  absl::flat_hash_map<absl::string_view, SharedValue<std::string>> backend_configs_;
+  absl::flat_hash_map<absl::string_view, base::SharedValue<OpMetadata>> metadata_;
+  absl::flat_hash_map<absl::string_view, base::SharedValue<std::string>> backend_configs_;
   absl::flat_hash_map<absl::string_view, std::shared_ptr<const HloSharding>> shardings_;
 
   // The position up to which lines have been counted.
@@ -286,6 +286,6 @@ class HloReader {
   size_t line_end_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_TEXT_HLO_READER_H_

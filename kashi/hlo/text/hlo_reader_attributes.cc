@@ -13,7 +13,7 @@
 #include "kashi/hlo/text/hlo_reader.h"
 #include "kashi/literal/literal.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Whether some instruction may have the attribute.
 bool HloReader::IsAnyAttribute(absl::string_view name) {
@@ -483,4 +483,4 @@ HloReader::AttributeFunction HloReader::FunctionOf(HloAttribute attribute) {
   return kFunctions[static_cast<size_t>(attribute)];
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -7,7 +7,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 bool HloReader::CheckOperation(const Pending& pending) {
   static constexpr bool (HloReader::*kChecks[])(const Pending&) = {
@@ -253,4 +253,4 @@ bool HloReader::CheckScan(const Pending& pending) {
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

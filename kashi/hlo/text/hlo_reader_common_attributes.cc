@@ -15,7 +15,7 @@
 #include "kashi/hlo/ir/original_value.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr absl::string_view kCommonAttributes[] = {
@@ -71,7 +71,7 @@ bool HloReader::ReadMetadata(Pending* pending) {
     scan_.Seek(begin + guess.size());
     return true;
   }
-  Lexer lexer(scan_.text(), begin);
+  array::Lexer lexer(scan_.text(), begin);
   OpMetadata metadata;
   if (!ParseMetadataPrefix(&lexer, &metadata, &diagnostics_)) {
     ++errors_;
@@ -79,7 +79,7 @@ bool HloReader::ReadMetadata(Pending* pending) {
   }
   scan_.Seek(lexer.previous_end());
   if (metadata.stack_frame_id() != 0) metadata.set_stack_frame_id(frames_->Copy(metadata.stack_frame_id()));
-  pending->metadata = SharedValue<OpMetadata>(std::move(metadata));
+  pending->metadata = base::SharedValue<OpMetadata>(std::move(metadata));
   if (scan_.Slice(begin) == guess) metadata_.emplace(guess, pending->metadata);
   return true;
 }
@@ -89,14 +89,14 @@ bool HloReader::ReadBackendConfig(Pending* pending) {
   const bool is_json = scan_.Peek() == '{';
   const absl::string_view text = is_json ? scan_.ReadBraced() : scan_.ReadQuoted();
   if (text.empty()) return ErrorHere("a string or a JSON dict for backend_config");
-  SharedValue<std::string>& config = backend_configs_[text];
+  base::SharedValue<std::string>& config = backend_configs_[text];
   if (!config) {
     std::string value(text);
     if (!is_json && !CUnescapeTo(text.substr(1, text.size() - 2), &value)) {
       return Error(scan_.offset() - text.size(), scan_.offset(),
                    "a string with an escape sequence that C does not have");
     }
-    config = SharedValue<std::string>(BackendConfigToKeep(std::move(value)));
+    config = base::SharedValue<std::string>(BackendConfigToKeep(std::move(value)));
   }
   pending->backend_config = config;
   return true;
@@ -111,7 +111,7 @@ bool HloReader::ReadSharding(std::shared_ptr<const HloSharding>* sharding) {
     *sharding = found->second;
     return true;
   }
-  Lexer lexer(scan_.text(), begin);
+  array::Lexer lexer(scan_.text(), begin);
   std::optional<HloSharding> parsed = ParseShardingPrefix(&lexer, /*shape=*/nullptr, &diagnostics_);
   if (!parsed.has_value()) {
     ++errors_;
@@ -277,4 +277,4 @@ bool HloReader::ReadOriginalArray(OriginalArray* array) {
   return scan_.Peek() != '{' || ReadShapeIndex(&array->shape_index);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

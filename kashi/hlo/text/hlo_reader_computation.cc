@@ -12,7 +12,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // Computations within computations as attributes (`to_apply={ … }`); deeper is no program, but an attack on the stack.
@@ -275,4 +275,4 @@ HloComputation* HloReader::ReadComputationName() {
   return nullptr;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_reader.h"
 #include "kashi/literal/literal_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // Operands that are instructions themselves, one within the other. XLA dies of some thousands.
@@ -183,7 +183,7 @@ bool HloReader::ReadShape(SharedShape* shape) {
       return true;
     }
   }
-  Lexer lexer(scan_.text(), begin);
+  array::Lexer lexer(scan_.text(), begin);
   ShapeParserOptions options;
   options.fill_missing_layouts = options_.fill_missing_layouts();
   const size_t diagnostics_before = diagnostics_.size();
@@ -393,7 +393,7 @@ bool HloReader::ReadConstant(Pending* pending) {
     return Error(pending->opcode_begin, scan_.offset(), "a constant cannot be asynchronous");
   }
   if (!scan_.Match('(')) return ErrorHere("'(' before constant literal");
-  Lexer lexer(scan_.text(), scan_.offset());
+  array::Lexer lexer(scan_.text(), scan_.offset());
   LiteralParserOptions options;
   options.unlisted_bytes = &unlisted_bytes_;
   bool is_elided = false;
@@ -412,4 +412,4 @@ bool HloReader::ReadConstant(Pending* pending) {
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

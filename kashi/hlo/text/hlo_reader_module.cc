@@ -8,7 +8,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // The most tuples and elements of tuples that a text may imply without writing them: a constant (86 MB), plus a low
@@ -458,4 +458,4 @@ void HloReader::SettleSchedule() {
   module_->set_unverified_schedule(std::move(schedule));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -10,7 +10,7 @@
 #include "kashi/hlo/inference/shape_inference.h"
 #include "kashi/hlo/text/hlo_reader.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 bool HloReader::ErrorIn(const Pending& pending, std::string message) {
   return Error(pending.opcode_begin, TokenEnd(pending.opcode_begin), std::move(message));
@@ -34,7 +34,7 @@ HloInstruction* HloReader::MakeInstruction(Pending* pending) {
 
 HloInstruction* HloReader::Add(Pending* pending) {
   static const auto* const unknown = new SharedShape(ShapeWithText(ShapeUtil::MakeTokenShape()));
-  Arena* arena = module_->arena();
+  base::Arena* arena = module_->arena();
   HloInstruction* instruction = scopes_.back()->computation->AddInArena(
       arena, pending->opcode, pending->has_shape ? pending->shape : *unknown, pending->operands,
       std::move(pending->fields), arena->Copy(pending->name));
@@ -341,4 +341,4 @@ bool HloReader::CompleteAsyncLater(Pending* pending) {
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -16,7 +16,7 @@
 #include "kashi/literal/literal_parser.h"
 #include "kashi/literal/literal_util.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 constexpr int kMaxLiteralDepth = 200;  // of tuples in `literal`
@@ -228,7 +228,7 @@ std::optional<kashi::Literal> HloReader::ReadLiteralWithShape(int depth) {
   }
   SharedShape shape;
   if (!ReadShape(&shape)) return std::nullopt;
-  Lexer lexer(scan_.text(), scan_.offset());
+  array::Lexer lexer(scan_.text(), scan_.offset());
   LiteralParserOptions options;
   options.unlisted_bytes = &unlisted_bytes_;
   std::optional<kashi::Literal> literal = ParseLiteralPrefix(&lexer, shape->shape(), options, &diagnostics_);
@@ -243,7 +243,7 @@ std::optional<kashi::Literal> HloReader::ReadLiteralWithShape(int depth) {
 // ---- Devices --------------------------------------------------------------------------------------------------------
 
 bool HloReader::ReadDeviceList(CollectiveDeviceList* devices) {
-  Lexer lexer(scan_.text(), scan_.offset());
+  array::Lexer lexer(scan_.text(), scan_.offset());
   std::optional<CollectiveDeviceList> read = ParseCollectiveDeviceListPrefix(&lexer, &diagnostics_);
   if (!read.has_value()) {
     ++errors_;
@@ -290,4 +290,4 @@ bool HloReader::ReadDomainShardings(std::optional<DomainShardings>* shardings) {
   return true;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -20,11 +20,11 @@
 
 namespace kashi {
 
-using internal::AppendCEscaped;
-using internal::CEscaped;
-using internal::IsMetadataPrinted;
-using internal::PrintMetadata;
-using internal::TextScanner;
+using hlo::AppendCEscaped;
+using hlo::CEscaped;
+using hlo::IsMetadataPrinted;
+using hlo::PrintMetadata;
+using hlo::TextScanner;
 namespace {
 
 // Constants of more elements print as {...} by default.
@@ -66,7 +66,7 @@ bool HasSugar(const HloComputation& wrapped) {
 }  // namespace
 
 // `add-start` if the asynchronous computation is only an add.
-std::string internal::PrintedOpcode(const HloInstruction& instruction) {
+std::string hlo::PrintedOpcode(const HloInstruction& instruction) {
   const absl::string_view opcode = HloOpcodeString(instruction.opcode());
   const HloComputation* wrapped = instruction.IsAsynchronous() ? instruction.async_wrapped_computation() : nullptr;
   if (wrapped == nullptr || !HasSugar(*wrapped)) return std::string(opcode);
@@ -128,7 +128,7 @@ void HloTextPrinter::PrintInstruction(const HloInstruction& instruction) {
 
 void HloTextPrinter::PrintOpcode(const HloInstruction& instruction) {
   if (instruction.IsAsynchronous() && options_.syntax_sugar_async_ops())
-    return out_.Add(internal::PrintedOpcode(instruction));
+    return out_.Add(hlo::PrintedOpcode(instruction));
   out_.Add(HloOpcodeString(instruction.opcode()));
 }
 

@@ -13,7 +13,7 @@
 
 namespace kashi {
 
-using internal::AppendCEscaped;
+using hlo::AppendCEscaped;
 
 void HloTextPrinter::Begin(HloAttribute attribute) {
   out_.Add(", ");

@@ -9,7 +9,7 @@
 #include "absl/strings/strip.h"
 #include "kashi/base/line_comments.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // Advice on how to get HLO from the programs of frameworks.
@@ -113,7 +113,7 @@ bool LooksLikeNode(absl::string_view message) {
 
 // GraphDef: nodes in field 1. SavedModel: its version 1 in field 1, a MetaGraphDef in field 2.
 bool LooksLikeTensorFlow(absl::string_view bytes) {
-  const absl::string_view text = AfterLineComments(bytes);
+  const absl::string_view text = base::AfterLineComments(bytes);
   if (absl::StartsWith(text, "node {") || absl::StartsWith(text, "saved_model_schema_version:")) return true;
   WireFields fields(bytes);
   if (!fields.Next() || fields.number() != 1) return false;
@@ -126,7 +126,7 @@ bool LooksLikeTensorFlow(absl::string_view bytes) {
 // ---- Kinds ----------------------------------------------------------------------------------------------------------
 
 bool BeginsLikeHloText(absl::string_view bytes) {
-  if (BeginsWithWord(AfterLineComments(bytes), "HloModule")) return true;
+  if (BeginsWithWord(base::AfterLineComments(bytes), "HloModule")) return true;
   // A proto begins with a newline, the tag of field 1, and any bytes can follow. No proto begins with these.
   if (bytes.empty() || bytes[0] == '\n') return false;
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(bytes);
@@ -184,7 +184,7 @@ bool LooksLikeMarkdown(absl::string_view text) {
 
 // The code of a GPU, as XLA dumps it.
 bool LooksLikePtx(absl::string_view text) {
-  text = AfterLineComments(text);
+  text = base::AfterLineComments(text);
   return BeginsWithWord(text, ".version");
 }
 
@@ -229,4 +229,4 @@ std::string DescribeOtherKind(absl::string_view bytes) {
   return kind.empty() ? "" : absl::StrCat("this is ", kind);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

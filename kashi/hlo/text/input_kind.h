@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Whether the input begins like HLO text; control bytes may follow. No proto begins like this.
 bool BeginsLikeHloText(absl::string_view bytes);
@@ -19,6 +19,6 @@ bool IsEmptyInput(absl::string_view bytes);
 // be wrong about a program: ask only after reading has failed.
 std::string DescribeOtherKind(absl::string_view bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_TEXT_INPUT_KIND_H_

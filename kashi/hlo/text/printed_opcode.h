@@ -9,10 +9,10 @@
 
 #include "kashi/hlo/ir/hlo_instruction.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 std::string PrintedOpcode(const HloInstruction& instruction);
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_TEXT_PRINTED_OPCODE_H_

@@ -1,6 +1,6 @@
 #include "kashi/hlo/text/stack_frames.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 int32_t StackFrameCopier::CopyString(int32_t id, const std::vector<std::string>& from, std::vector<std::string>* to,
                                      absl::flat_hash_map<std::string, int32_t>* ids) {
@@ -51,4 +51,4 @@ int32_t StackFrameCopier::Copy(int32_t frame_id) {
   return caller;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

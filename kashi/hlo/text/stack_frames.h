@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 // Copies the requested frames and their callers, each entry once. So the new tables are in the order of use, without
 // unused entries, as in XLA's reader.
@@ -38,6 +38,6 @@ class StackFrameCopier {
   absl::flat_hash_map<int32_t, int32_t> copied_;                      // old frame to new
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_TEXT_STACK_FRAMES_H_

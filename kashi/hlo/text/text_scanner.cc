@@ -5,7 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "kashi/array/lexer.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 bool TextScanner::SkipComment() {
   if (PeekHere(1) == '*') {
@@ -46,13 +46,13 @@ std::optional<int64_t> TextScanner::ReadInt() {
 
 std::optional<double> TextScanner::ReadDouble() {
   SkipSpace();
-  const Lexer lexer(text_, at_);
+  const array::Lexer lexer(text_, at_);
   double value = 0;
   switch (lexer.kind()) {
-    case Token::Kind::kInt:
+    case array::Token::Kind::kInt:
       value = static_cast<double>(lexer.token().int_value);
       break;
-    case Token::Kind::kDecimal:
+    case array::Token::Kind::kDecimal:
       if (!absl::SimpleAtod(lexer.token_text(), &value)) return std::nullopt;
       break;
     default: {
@@ -144,4 +144,4 @@ absl::string_view TextScanner::ReadBracketed() {
   return absl::string_view();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "kashi/base/text_place.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 
 namespace text_scanner_internal {
 // The role of a byte in an identifier.
@@ -30,7 +30,7 @@ constexpr std::array<uint8_t, 256> MakeByteClasses() {
 inline constexpr std::array<uint8_t, 256> kByteClasses = MakeByteClasses();
 }  // namespace text_scanner_internal
 
-class TextScanner : public TextPlace<TextScanner> {
+class TextScanner : public base::TextPlace<TextScanner> {
  public:
   // Borrows the text.
   explicit TextScanner(absl::string_view text) : TextPlace(text) {}
@@ -80,11 +80,11 @@ class TextScanner : public TextPlace<TextScanner> {
   absl::string_view ReadBracketed();
 
  private:
-  friend class TextPlace<TextScanner>;
+  friend class base::TextPlace<TextScanner>;
   // Does not skip an unfinished comment, so its `/` becomes an error.
   bool SkipComment();
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::hlo
 
 #endif  // KASHI_HLO_TEXT_TEXT_SCANNER_H_

@@ -15,7 +15,7 @@
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
 namespace kashi {
-namespace internal::hlo_verifier {
+namespace hlo::hlo_verifier {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Verification
@@ -97,7 +97,7 @@ absl::Status CheckOperandCount(const HloInstruction& x, int64_t expected) {
 }
 
 absl::Status CheckArity(const HloInstruction& x) {
-  return internal::HasItsOperandCount(x) ? absl::OkStatus() : CheckOperandCount(x, GetHloOpcodeInfo(x.opcode()).arity);
+  return hlo::HasItsOperandCount(x) ? absl::OkStatus() : CheckOperandCount(x, GetHloOpcodeInfo(x.opcode()).arity);
 }
 
 absl::Status CheckIsToken(const HloInstruction& x, int64_t operand) {
@@ -176,21 +176,21 @@ void VerifyComputation(const HloComputation& computation, Verification* v) {
 }
 
 }  // namespace
-}  // namespace internal::hlo_verifier
+}  // namespace hlo::hlo_verifier
 
 std::vector<HloFinding> VerifyHlo(const HloModule& module, const HloVerifierOpts& opts) {
-  internal::hlo_verifier::Verification v(module, opts);
-  if (internal::hlo_verifier::VerifyStructure(&v)) {
-    internal::hlo_verifier::FindMalformed(&v);
-    internal::hlo_verifier::VerifyAsyncPairs(&v);
-    internal::hlo_verifier::VerifyChannels(&v);
-    internal::hlo_verifier::VerifyNames(&v);
+  hlo::hlo_verifier::Verification v(module, opts);
+  if (hlo::hlo_verifier::VerifyStructure(&v)) {
+    hlo::hlo_verifier::FindMalformed(&v);
+    hlo::hlo_verifier::VerifyAsyncPairs(&v);
+    hlo::hlo_verifier::VerifyChannels(&v);
+    hlo::hlo_verifier::VerifyNames(&v);
     for (const HloComputation* computation : module.computations())
-      internal::hlo_verifier::VerifyComputation(*computation, &v);
-    internal::hlo_verifier::VerifyAsyncComputations(&v);
-    internal::hlo_verifier::VerifyBuffers(&v);
-    internal::hlo_verifier::VerifyModuleWide(&v);
-    if (opts.verify_no_collective_deadlocks) internal::hlo_verifier::VerifyDeadlocks(&v);
+      hlo::hlo_verifier::VerifyComputation(*computation, &v);
+    hlo::hlo_verifier::VerifyAsyncComputations(&v);
+    hlo::hlo_verifier::VerifyBuffers(&v);
+    hlo::hlo_verifier::VerifyModuleWide(&v);
+    if (opts.verify_no_collective_deadlocks) hlo::hlo_verifier::VerifyDeadlocks(&v);
   }
   return std::move(v.findings());
 }

@@ -13,7 +13,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 
 absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal equal, const Verification& v,
                                         bool scalars_may_move) {
@@ -258,4 +258,4 @@ void VerifyBuffers(Verification* v) {
   }
 }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

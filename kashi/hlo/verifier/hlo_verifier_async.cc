@@ -19,7 +19,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 // ---- Pairs ----------------------------------------------------------------------------------------------------------
@@ -441,4 +441,4 @@ void VerifyDeadlocks(Verification* v) {
   }
 }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

@@ -13,7 +13,7 @@
 #include "kashi/hlo/attributes/collective_device_list.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 // ---- Groups ---------------------------------------------------------------------------------------------------------
@@ -291,4 +291,4 @@ constexpr OpcodeCheck kCollectiveChecks[] = {
 
 absl::Span<const OpcodeCheck> CollectiveChecks() { return kCollectiveChecks; }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

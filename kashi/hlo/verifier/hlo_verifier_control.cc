@@ -9,7 +9,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 // ---- while, conditional, call ---------------------------------------------------------------------------------------
@@ -196,4 +196,4 @@ constexpr OpcodeCheck kControlChecks[] = {
 
 absl::Span<const OpcodeCheck> ControlChecks() { return kControlChecks; }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

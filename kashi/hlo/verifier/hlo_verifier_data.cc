@@ -10,7 +10,7 @@
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 absl::Span<const int64_t> Dimensions(const HloInstruction& x) {
@@ -281,4 +281,4 @@ constexpr OpcodeCheck kDataChecks[] = {
 
 absl::Span<const OpcodeCheck> DataChecks() { return kDataChecks; }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

@@ -19,7 +19,7 @@
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 
 class Verification {
  public:
@@ -101,6 +101,6 @@ absl::Status CheckOutputOperandAliasing(const HloInstruction& x, Shape::Equal eq
                                         bool scalars_may_move);
 absl::Status CheckConsistentShardings(const HloInstruction& x, absl::Span<const HloInstruction* const> instructions);
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier
 
 #endif  // KASHI_HLO_VERIFIER_HLO_VERIFIER_INTERNAL_H_

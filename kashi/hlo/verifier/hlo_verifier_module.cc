@@ -9,7 +9,7 @@
 #include "kashi/hlo/ir/original_value.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 // ---- The entry computation layout -----------------------------------------------------------------------------------
@@ -139,4 +139,4 @@ void VerifyModuleWide(Verification* v) {
   VerifyOriginalValues(v);
 }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

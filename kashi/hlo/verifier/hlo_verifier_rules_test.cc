@@ -12,7 +12,7 @@
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 // `good` and `bad` replace `$` in `text`.
@@ -424,4 +424,4 @@ TEST(RuleOfModulesTest, LayoutConstraintsAreThoseOfTheOperands) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

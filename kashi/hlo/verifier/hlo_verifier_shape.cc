@@ -14,7 +14,7 @@
 #include "kashi/hlo/inference/instruction_shape.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 constexpr int64_t kDefaultMemorySpace = 0;
@@ -254,4 +254,4 @@ void VerifyEveryInstruction(const HloInstruction& x, Verification* v) {
   v->Report(&x, "host memory", CheckNoHostMemory(x, *v));
 }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

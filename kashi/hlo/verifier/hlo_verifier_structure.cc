@@ -11,7 +11,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
-namespace kashi::internal::hlo_verifier {
+namespace kashi::hlo::hlo_verifier {
 namespace {
 
 using InstructionSet = absl::flat_hash_set<const HloInstruction*>;
@@ -227,4 +227,4 @@ void VerifyNames(Verification* v) {
   }
 }
 
-}  // namespace kashi::internal::hlo_verifier
+}  // namespace kashi::hlo::hlo_verifier

@@ -14,7 +14,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/text/hlo_parser.h"
 
-namespace kashi::internal {
+namespace kashi::hlo {
 namespace {
 
 std::unique_ptr<HloModule> ReadModule(const std::string& text) {
@@ -217,4 +217,4 @@ ENTRY e { x = f32[2] parameter(0)  n = f32[2] negate(x)  c = f32[2] copy(x)
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::hlo

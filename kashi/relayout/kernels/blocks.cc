@@ -14,7 +14,7 @@
 #include "kashi/base/text.h"
 #include "kashi/relayout/nests/axes.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kLeastLongRowRun = 512;     // bytes of the target
@@ -226,15 +226,15 @@ BlockRuns BlocksPlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void BlocksPlan::Print(const TaskGrid& grid, const PlanContext& context, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(grid.rows.block(), "row"), " x ", Count(grid.columns.block(), "column"), " of ",
-                  Count(element_bytes, "byte"));
+  absl::StrAppend(text, " of ", base::Count(grid.rows.block(), "row"), " x ",
+                  base::Count(grid.columns.block(), "column"), " of ", base::Count(element_bytes, "byte"));
   if (!shuffle.empty()) absl::StrAppend(text, ", shuffled");
-  if (dense_columns > 1) absl::StrAppend(text, ", ", Count(dense_columns, "column"), " in one run");
+  if (dense_columns > 1) absl::StrAppend(text, ", ", base::Count(dense_columns, "column"), " in one run");
   if (streamed_transpose != nullptr) absl::StrAppend(text, ", line by line");
   if (line_tiles != nullptr) absl::StrAppend(text, ", in tiles of whole lines");
   for (const Groups& groups : {context.from_groups, context.to_groups}) {
-    if (groups.any()) absl::StrAppend(text, ", groups of ", groups.packed, " as ", Count(groups.padded, "byte"));
+    if (groups.any()) absl::StrAppend(text, ", groups of ", groups.packed, " as ", base::Count(groups.padded, "byte"));
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

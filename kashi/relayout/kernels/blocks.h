@@ -13,7 +13,7 @@
 #include "kashi/relayout/simd/streamed_transpose.h"
 #include "kashi/relayout/simd/transpose_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 struct BlocksPlan {
   static constexpr char kName[] = "blocks";
@@ -41,6 +41,6 @@ struct BlocksPlan {
   LineTilesFunction line_tiles = nullptr;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_BLOCKS_H_

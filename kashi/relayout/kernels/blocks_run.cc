@@ -12,7 +12,7 @@
 #include "kashi/relayout/simd/scratch.h"
 #include "kashi/relayout/simd/shuffle_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // The bytes of whole groups in memory, if the side has groups.
@@ -264,4 +264,4 @@ void BlocksPlan::Run(const Task& task) const {
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

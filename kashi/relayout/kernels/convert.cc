@@ -11,7 +11,7 @@
 #include "kashi/relayout/nests/axes.h"
 #include "kashi/relayout/simd/copy_rows.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kConvertChunk = 4096;  // elements
@@ -129,7 +129,7 @@ BlockRuns ConvertPlan::Runs(const TaskGrid& grid, const PlanContext& context) co
 }
 
 void ConvertPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(grid.columns.extent, "element"));
+  absl::StrAppend(text, " of ", base::Count(grid.columns.extent, "element"));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

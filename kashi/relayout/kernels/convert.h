@@ -7,7 +7,7 @@
 
 #include "kashi/relayout/kernels/kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Tasks: columns of the grid are elements of a run.
 struct ConvertPlan {
@@ -30,6 +30,6 @@ void ConvertRun(const PlanContext& context, const RowFunction& function, int64_t
 // of the target have `slot_bits`.
 void FindSharedBytes(const Offsets& columns, int64_t slot_bits, TaskGrid* grid);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_CONVERT_H_

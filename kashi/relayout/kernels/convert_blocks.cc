@@ -11,7 +11,7 @@
 #include "kashi/relayout/nests/axes.h"
 #include "kashi/relayout/simd/nibble_words.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // Words that begin with a byte: of the target, if a block has all of its rows, or of the source, if it has all of its
@@ -77,12 +77,12 @@ BlockRuns ConvertBlocksPlan::Runs(const TaskGrid& grid, const PlanContext& conte
 }
 
 void ConvertBlocksPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(grid.rows.block(), "row"), " x ", Count(grid.columns.block(), "column"), " of ",
-                  Count(element_bytes, "byte"));
+  absl::StrAppend(text, " of ", base::Count(grid.rows.block(), "row"), " x ",
+                  base::Count(grid.columns.block(), "column"), " of ", base::Count(element_bytes, "byte"));
   if (words != NibbleWords::kNone) {
     absl::StrAppend(text, ", words of ", words == NibbleWords::kOfTarget ? "rows" : "columns");
   }
-  if (dense_columns > 1) absl::StrAppend(text, ", ", Count(dense_columns, "column"), " in one run");
+  if (dense_columns > 1) absl::StrAppend(text, ", ", base::Count(dense_columns, "column"), " in one run");
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

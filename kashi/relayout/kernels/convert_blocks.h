@@ -10,7 +10,7 @@
 #include "kashi/relayout/kernels/kernel.h"
 #include "kashi/relayout/simd/transpose_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // The side of a block that has words of 8 elements of 4 bits, which are far apart on the other side (nibble_words.h).
 enum class NibbleWords { kNone, kOfTarget, kOfSource };
@@ -38,6 +38,6 @@ struct ConvertBlocksPlan {
 // Tasks of a plan that has words: convert_words_run.cc.
 void RunNibbleWords(const ConvertBlocksPlan& plan, const Task& task);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_CONVERT_BLOCKS_H_

@@ -9,7 +9,7 @@
 #include "kashi/relayout/simd/nibble_kernel.h"
 #include "kashi/relayout/simd/scratch.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 //   source rows -> in -> scratch [rows][columns] -> transpose -> scratch [columns][rows] -> out -> target
@@ -147,4 +147,4 @@ void ConvertBlocksPlan::Run(const Task& task) const {
   RunBytesBlock(*this, task);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

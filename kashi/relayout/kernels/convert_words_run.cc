@@ -13,7 +13,7 @@
 #include "kashi/relayout/simd/nibble_words.h"
 #include "kashi/relayout/simd/scratch.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // Words between two portions of prefetching; the last piece may have up to twice as many.
@@ -289,4 +289,4 @@ void RunNibbleWords(const ConvertBlocksPlan& plan, const Task& task) {
   is_target ? Interleaver(plan, task).Run(source) : Deinterleaver(plan, task).Run(source);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

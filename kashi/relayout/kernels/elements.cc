@@ -7,7 +7,7 @@
 #include "kashi/array/element_bytes.h"
 #include "kashi/relayout/nests/axes.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kElementsChunk = 64;     // along either axis
@@ -20,7 +20,7 @@ void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_st
 
 // Elements of any size, at any distance.
 void MoveElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t count, int64_t bytes) {
-  const bool is_moved = WithElementBytes(bytes, false, [&](auto size) {
+  const bool is_moved = array::WithElementBytes(bytes, false, [&](auto size) {
     MoveElements<size>(from, from_stride, to, to_stride, count);
     return true;
   });
@@ -77,4 +77,4 @@ void ElementsPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* 
   absl::StrAppend(text, ": ", grid.rows.block(), " x ", grid.columns.block());
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

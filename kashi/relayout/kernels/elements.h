@@ -7,7 +7,7 @@
 
 #include "kashi/relayout/kernels/kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Elements that have no neighbours on either side still share cache lines: those close in the target are the rows of a
 // block, those close in the source its columns.
@@ -26,6 +26,6 @@ struct ElementsPlan {
   Loop column_stride = {1, 0, 0};
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_ELEMENTS_H_

@@ -7,7 +7,7 @@
 #include "kashi/base/text.h"
 #include "kashi/relayout/nests/axes.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 TryResult<ExchangePlan> ExchangePlan::Try(const BoxOffer& offer) {
   const Loops& loops = offer.box.loops;
@@ -60,9 +60,9 @@ BlockRuns ExchangePlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void ExchangePlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(grid.columns.extent, "word"), " of ", sources.extent, " x ",
-                  Count(element_bytes, "byte"), ", ", Count(targets.extent, "row"), " of them, ", grid.rows.block(),
-                  " at a time");
+  absl::StrAppend(text, " of ", base::Count(grid.columns.extent, "word"), " of ", sources.extent, " x ",
+                  base::Count(element_bytes, "byte"), ", ", base::Count(targets.extent, "row"), " of them, ",
+                  grid.rows.block(), " at a time");
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

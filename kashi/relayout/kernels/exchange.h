@@ -11,7 +11,7 @@
 #include "kashi/relayout/kernels/kernel.h"
 #include "kashi/relayout/simd/exchange_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Tasks: rows of the grid are runs of words, columns the words.
 struct ExchangePlan {
@@ -31,6 +31,6 @@ struct ExchangePlan {
   Loop row_stride = {1, 0, 0};  // from run to run
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_EXCHANGE_H_

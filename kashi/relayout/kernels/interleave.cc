@@ -13,7 +13,7 @@
 #include "kashi/relayout/simd/copy_rows.h"
 #include "kashi/relayout/simd/scratch.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kLongInterleavedRow = 4096;  // bytes: shorter ones lose much by a cache line at their ends
@@ -205,9 +205,9 @@ BlockRuns InterleavePlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void InterleavePlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(rows, "row"), " x ", Count(grid.columns.block(), "column"), " of ",
-                  Count(element_bytes, "byte"), is_back ? " in one run, " : ", ", grid.rows.block() / rows,
+  absl::StrAppend(text, " of ", base::Count(rows, "row"), " x ", base::Count(grid.columns.block(), "column"), " of ",
+                  base::Count(element_bytes, "byte"), is_back ? " in one run, " : ", ", grid.rows.block() / rows,
                   " at a time");
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

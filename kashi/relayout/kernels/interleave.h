@@ -8,7 +8,7 @@
 #include "kashi/relayout/kernels/kernel.h"
 #include "kashi/relayout/simd/interleave_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Tasks: rows of the grid are rows of all interleavings, columns the elements of a row. A task has all of `inner`, and
 // a chunk of `outer`.
@@ -35,6 +35,6 @@ struct InterleavePlan {
   bool continues_rows = false;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_INTERLEAVE_H_

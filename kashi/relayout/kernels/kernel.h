@@ -23,7 +23,7 @@
 #include "kashi/relayout/nests/context.h"
 #include "kashi/relayout/nests/task_grid.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 enum BoxKind : int {
   kBytes = 1,       // elements of whole bytes, which move as they are
@@ -73,6 +73,6 @@ struct Task {
   char* to;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_KERNEL_H_

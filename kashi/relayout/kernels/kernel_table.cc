@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 template <class Plan>
@@ -43,4 +43,4 @@ absl::Span<const KernelRow> KernelTable() {
   return table;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

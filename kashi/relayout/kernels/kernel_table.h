@@ -19,7 +19,7 @@
 #include "kashi/relayout/kernels/rows.h"
 #include "kashi/relayout/kernels/tails.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // The order in which kernels are tried: each one refuses boxes that a later one moves better.
 using KernelPlan = std::variant<RowsPlan, ExchangePlan, InterleavePlan, BlocksPlan, TailsPlan, ConvertPlan,
@@ -42,6 +42,6 @@ absl::Span<const KernelRow> KernelTable();
 
 inline const KernelRow& KernelOf(const KernelPlan& plan) { return KernelTable()[plan.index()]; }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_KERNEL_TABLE_H_

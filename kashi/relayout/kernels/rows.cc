@@ -7,7 +7,7 @@
 #include "kashi/relayout/nests/axes.h"
 #include "kashi/relayout/simd/copy_rows.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kLongRow = 512;  // bytes: rows that need no line of their own
@@ -82,7 +82,7 @@ int64_t RowsPlan::TaskBytes(const TaskGrid& grid, const PlanContext&) const { re
 BlockRuns RowsPlan::Runs(const TaskGrid&, const PlanContext&) const { return {row_bytes, row_bytes}; }
 
 void RowsPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(row_bytes, "byte"), ", ", grid.rows.block(), " at a time");
+  absl::StrAppend(text, " of ", base::Count(row_bytes, "byte"), ", ", grid.rows.block(), " at a time");
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

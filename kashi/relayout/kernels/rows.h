@@ -7,7 +7,7 @@
 
 #include "kashi/relayout/kernels/kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Tasks: rows of the grid are rows, columns their bytes.
 struct RowsPlan {
@@ -25,6 +25,6 @@ struct RowsPlan {
   Loop outer_row_stride = {1, 0, 0};  // from grid.rows.whole rows to the next
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_ROWS_H_

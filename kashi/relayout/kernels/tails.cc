@@ -9,7 +9,7 @@
 #include "kashi/relayout/simd/copy_rows.h"
 #include "kashi/relayout/simd/scratch.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // If one side runs backwards, so do the elements of a word: it begins with the last of them.
@@ -97,9 +97,9 @@ BlockRuns TailsPlan::Runs(const TaskGrid& grid, const PlanContext&) const {
 }
 
 void TailsPlan::Print(const TaskGrid& grid, const PlanContext&, std::string* text) const {
-  absl::StrAppend(text, " of ", Count(grid.columns.extent, "word"), " of ", word_elements, " x ",
-                  Count(element_bytes, "byte"), " with ", Count(elements.extent, "element"), ", ", grid.rows.block(),
-                  " at a time");
+  absl::StrAppend(text, " of ", base::Count(grid.columns.extent, "word"), " of ", word_elements, " x ",
+                  base::Count(element_bytes, "byte"), " with ", base::Count(elements.extent, "element"), ", ",
+                  grid.rows.block(), " at a time");
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

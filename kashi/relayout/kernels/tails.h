@@ -9,7 +9,7 @@
 #include "kashi/relayout/kernels/kernel.h"
 #include "kashi/relayout/simd/transpose_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 constexpr int64_t kTailTask = 8192;  // bytes of words, at most
 
@@ -35,6 +35,6 @@ struct TailsPlan {
   Loop row_stride = {1, 0, 0};  // from run to run
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_KERNELS_TAILS_H_

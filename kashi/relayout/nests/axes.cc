@@ -10,7 +10,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kStreamedColumns = 64;  // at least
@@ -245,4 +245,4 @@ int64_t DenseColumns(const BlockCut& cut, int64_t element) {
   return dense;  // loops as a whole, so that later stretches are like the first
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

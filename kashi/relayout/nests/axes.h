@@ -9,7 +9,7 @@
 #include "kashi/relayout/nests/context.h"
 #include "kashi/relayout/nests/task_grid.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Whether bits are whole bytes.
 inline bool IsWhole(int64_t bits) { return bits % 8 == 0; }
@@ -83,6 +83,6 @@ BlockCut CutIntoBlocks(const Box& box, BlockWish wish, bool streams);
 // Columns that follow one another in the target when every block has all rows; `element` in the unit of the offsets.
 int64_t DenseColumns(const BlockCut& cut, int64_t element);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_AXES_H_

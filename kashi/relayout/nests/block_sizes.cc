@@ -5,7 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 int64_t PowerOf2AtMost(double value) {
@@ -51,4 +51,4 @@ bool Collides(const std::vector<int64_t>& offsets, const CacheModel::Level& l1, 
   return false;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

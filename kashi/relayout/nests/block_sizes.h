@@ -8,7 +8,7 @@
 
 #include "kashi/relayout/cache_model.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 constexpr int64_t kCacheLine = CacheModel::kLine;  // bytes
 
@@ -52,6 +52,6 @@ constexpr int64_t kCollisionWindow = 64;  // rows that most kernels work on at a
 bool Collides(const std::vector<int64_t>& offsets, const CacheModel::Level& l1, int64_t ways,
               int64_t window = kCollisionWindow);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_BLOCK_SIZES_H_

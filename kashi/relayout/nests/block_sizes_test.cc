@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // A row for each processor. The first was tuned by measuring; the others follow.
@@ -71,4 +71,4 @@ TEST(CollidesTest, LooksAtWindowsOfNeighbours) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

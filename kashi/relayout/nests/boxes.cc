@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr size_t kMaxBoxes = 4096;
@@ -300,4 +300,4 @@ absl::StatusOr<std::vector<Box>> PaddingBoxesOf(const Digits& to) {
   return result;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

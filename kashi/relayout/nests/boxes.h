@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/relayout/nests/digits.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 struct Loop {
   int64_t extent;
@@ -49,6 +49,6 @@ absl::StatusOr<std::vector<Box>> PaddingBoxesOf(const Digits& to);
 // The loops in the order that Box wants, neighbours that are one loop on both sides merged.
 void Coalesce(Box* box);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_BOXES_H_

@@ -16,7 +16,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using testing::ElementsAre;
@@ -100,7 +100,7 @@ void ForEach(const Box& box, F f) {
       to += index[l] * box.loops[l].to;
     }
     f(from, to);
-    index_map_oracle::Bump(extents, &index);
+    array::index_map_oracle::Bump(extents, &index);
   }
 }
 
@@ -129,12 +129,12 @@ void ExpectAreAllElements(const Placement& from, const Placement& to) {
   }
   const std::vector<int64_t> sizes(from.dimensions().begin(), from.dimensions().end());
   std::vector<int64_t> index(sizes.size(), 0);
-  ASSERT_EQ(index_map_oracle::Product(sizes), static_cast<int64_t>(source_of.size()));
+  ASSERT_EQ(array::index_map_oracle::Product(sizes), static_cast<int64_t>(source_of.size()));
   for (size_t left = source_of.size(); left > 0; --left) {
     const auto found = source_of.find(to.BitOffset(index));
     ASSERT_TRUE(found != source_of.end());
     ASSERT_EQ(found->second, from.BitOffset(index));
-    index_map_oracle::Bump(sizes, &index);
+    array::index_map_oracle::Bump(sizes, &index);
   }
 }
 
@@ -204,4 +204,4 @@ TEST(BoxesTest, AreAllElementsAndAllPadding) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

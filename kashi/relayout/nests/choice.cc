@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr absl::string_view kRoutes[kRouteCount] = {"groups", "tails-filled", "tails-read", "strips", "boxes"};
@@ -49,4 +49,4 @@ std::optional<PlanChoice> ParsePlanChoice(absl::string_view text) {
   return choice;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // The kind of boxes that a plan is made of.
 enum class Route {
@@ -39,6 +39,6 @@ struct PlanChoice {
 // nullopt for any other text.
 std::optional<PlanChoice> ParsePlanChoice(absl::string_view text);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_CHOICE_H_

@@ -4,7 +4,7 @@
 
 #include "kashi/array/primitive_util.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 PlanContext::PlanContext(const ElementForm& given_from, const ElementForm& given_to, const CacheModel& caches,
                          const PlanChoice& choice)
@@ -23,4 +23,4 @@ PlanContext::PlanContext(const ElementForm& given_from, const ElementForm& given
   out = RowFunctionFor(scratch, to);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -13,7 +13,7 @@
 #include "kashi/relayout/simd/group_kernel.h"
 #include "kashi/relayout/simd/row_functions.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 struct PlanContext {
   // The forms of the sides, as they are given. `choice` says whether the target is streamed.
@@ -47,6 +47,6 @@ struct PlanContext {
 
 using SharedContext = std::shared_ptr<const PlanContext>;
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_CONTEXT_H_

@@ -6,7 +6,7 @@
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // A physical dimension while tiles cut it: its values in memory belong to indices that are `step` apart.
@@ -109,4 +109,4 @@ absl::StatusOr<Digits> DigitsOf(const Placement& placement) {
   return digits;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

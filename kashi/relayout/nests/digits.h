@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/relayout/placement.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // A digit changes every `step` indices of its dimension, by `stride` bits in memory.
 struct Digit {
@@ -48,6 +48,6 @@ struct Digits {
 // may be beyond int64_t. Cost: below a microsecond.
 absl::StatusOr<Digits> DigitsOf(const Placement& placement);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_DIGITS_H_

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using testing::HasSubstr;
@@ -108,18 +108,18 @@ TEST(DigitsTest, OffsetsAreThoseOfThePlacement) {
     const std::vector<int64_t> sizes(placement.dimensions().begin(), placement.dimensions().end());
     ASSERT_GE(digits->dimensions.size(), sizes.size());
     std::vector<int64_t> index(sizes.size(), 0);
-    for (int64_t left = index_map_oracle::Product(sizes); left > 0; --left) {
+    for (int64_t left = array::index_map_oracle::Product(sizes); left > 0; --left) {
       int64_t offset = digits->base;
       for (size_t d = 0; d < sizes.size(); ++d) {
         const DigitDimension& dimension = digits->dimensions[d];
         offset += dimension.OffsetOf(dimension.start + index[d]);
       }
       ASSERT_EQ(offset, placement.BitOffset(index)) << placement.ToString();
-      index_map_oracle::Bump(sizes, &index);
+      array::index_map_oracle::Bump(sizes, &index);
     }
   }
   EXPECT_GT(compared, 2000);
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

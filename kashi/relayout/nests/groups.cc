@@ -4,7 +4,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kMostBytes = 64;  // of a padded group
@@ -100,4 +100,4 @@ std::optional<HeadAndTail> CutTail(const Digits& from, const Digits& to, bool to
   return std::nullopt;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

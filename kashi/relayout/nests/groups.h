@@ -20,7 +20,7 @@
 #include "kashi/relayout/nests/digits.h"
 #include "kashi/relayout/simd/group_kernel.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Both sides with one dimension extended to the room of its words: the dense side as if it were padded, the tiled one
 // as if padding were elements.
@@ -51,6 +51,6 @@ struct HeadAndTail {
 // Nothing where no dimension has such a tail on that side. Pre: as above.
 std::optional<HeadAndTail> CutTail(const Digits& from, const Digits& to, bool to_is_tiled);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_GROUPS_H_

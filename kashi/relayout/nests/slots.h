@@ -7,7 +7,7 @@
 
 #include "absl/numeric/int128.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 inline absl::uint128 ReadSlot(const char* data, int64_t bit, int64_t bits) {
   if (bits < 8) return (static_cast<uint8_t>(data[bit >> 3]) >> (bit & 7)) & ((1u << bits) - 1);
@@ -27,6 +27,6 @@ inline void WriteSlot(char* data, int64_t bit, int64_t bits, absl::uint128 value
                            ((static_cast<unsigned>(absl::Uint128Low64(value)) << (bit & 7)) & mask));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_SLOTS_H_

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 int64_t TaskGrid::TaskCount() const {
   int64_t count = 1;
@@ -68,4 +68,4 @@ void TaskWalk::Resize() {
   block_.columns_before = column_chunk * grid_.columns.block();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

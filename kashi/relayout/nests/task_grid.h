@@ -10,7 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/relayout/nests/boxes.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // The chunks of an axis of elements: each chunk has some loops whole, and a part of one more.
 //
@@ -109,6 +109,6 @@ void ForEachTask(const TaskGrid& grid, int64_t begin, int64_t end, Visit visit) 
   }
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NESTS_TASK_GRID_H_

@@ -5,7 +5,7 @@
 
 #include "kashi/relayout/nests/block_sizes.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr double kStepCost = 256;     // to begin with a step
@@ -32,4 +32,4 @@ double CostOf(const Strips& strips) {
   return kStepCost + static_cast<double>(strips.Count()) * cost;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

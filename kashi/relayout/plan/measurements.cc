@@ -19,7 +19,7 @@
 #include "kashi/relayout/relayout_measurements.h"
 
 namespace kashi {
-namespace internal {
+namespace relayout {
 namespace {
 
 constexpr char kFirstLine[] = "kashi relayout measurements 1";
@@ -40,7 +40,8 @@ Store& TheStore() {
 std::string MachineLine() {
   const auto name = [](std::string* out, const KernelRow& row) { absl::StrAppend(out, row.name); };
   return absl::StrFormat("machine %s; %d threads; vectors %#x; kernels %s", CacheModel::OfMachine().ToString(),
-                         ParallelThreadCount(), hwy::SupportedTargets(), absl::StrJoin(KernelTable(), ", ", name));
+                         base::ParallelThreadCount(), hwy::SupportedTargets(),
+                         absl::StrJoin(KernelTable(), ", ", name));
 }
 
 absl::StatusOr<Choices> ParseMeasurements(absl::string_view text) {
@@ -93,25 +94,25 @@ void RememberMeasurement(const std::string& key, const PlanChoice& choice) {
   store.choices.insert_or_assign(key, choice);
 }
 
-}  // namespace internal
+}  // namespace relayout
 
 std::string RelayoutMeasurementsToText() {
-  internal::Store& store = internal::TheStore();
+  relayout::Store& store = relayout::TheStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
-  std::string text = absl::StrCat(internal::kFirstLine, "\n", internal::MachineLine(), "\n");
+  std::string text = absl::StrCat(relayout::kFirstLine, "\n", relayout::MachineLine(), "\n");
   for (const auto& [key, choice] : store.choices) absl::StrAppend(&text, choice.ToString(), "\t", key, "\n");
   return text;
 }
 
 int64_t RelayoutMeasurementCount() {
-  internal::Store& store = internal::TheStore();
+  relayout::Store& store = relayout::TheStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
   return static_cast<int64_t>(store.choices.size());
 }
 
 absl::Status AddRelayoutMeasurements(absl::string_view text) {
-  KASHI_ASSIGN_OR_RETURN(internal::Choices choices, internal::ParseMeasurements(text));
-  internal::Store& store = internal::TheStore();
+  KASHI_ASSIGN_OR_RETURN(relayout::Choices choices, relayout::ParseMeasurements(text));
+  relayout::Store& store = relayout::TheStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
   store.choices.merge(choices);
   return absl::OkStatus();

@@ -8,7 +8,7 @@
 #include "kashi/relayout/nests/choice.h"
 #include "kashi/relayout/plan/problem.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Everything on which the best choice depends except the machine: one line of text.
 std::string MeasurementKey(const RelayoutTask& task);
@@ -16,6 +16,6 @@ std::string MeasurementKey(const RelayoutTask& task);
 std::optional<PlanChoice> FindMeasurement(const std::string& key);
 void RememberMeasurement(const std::string& key, const PlanChoice& choice);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_PLAN_MEASUREMENTS_H_

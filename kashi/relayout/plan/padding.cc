@@ -9,7 +9,7 @@
 #include "kashi/relayout/nests/boxes.h"
 #include "kashi/relayout/nests/slots.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kPatternBits = 4096 * 8;  // of padding that lies ready
@@ -117,4 +117,4 @@ std::vector<char> PaddingBytes(const RelayoutTask& task, int64_t bytes) {
   return padding;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -13,7 +13,7 @@
 #include "kashi/relayout/plan/problem.h"
 #include "kashi/relayout/plan/step.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 struct PaddingPlan {
   std::vector<Step> steps;
@@ -30,6 +30,6 @@ PaddingPlan PlanPadding(const RelayoutTask& task, const SharedContext& context, 
 // Whole slots of padding.
 std::vector<char> PaddingBytes(const RelayoutTask& task, int64_t bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_PLAN_PADDING_H_

@@ -13,7 +13,7 @@
 #include "kashi/relayout/nests/groups.h"
 #include "kashi/relayout/plan/cost.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // Every bit stays where it is.
@@ -221,4 +221,4 @@ std::optional<MovePlan> MakeMovePlan(const RelayoutTask& task, const PlanChoice&
   return WithPadding(task, choice, *std::move(elements));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -14,7 +14,7 @@
 #include "kashi/relayout/plan/step.h"
 #include "kashi/relayout/plan/strips.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // A plan is a value: padding first, then strips, then steps.
 struct MovePlan {
@@ -40,6 +40,6 @@ MovePlan MakeMovePlan(const RelayoutTask& task);
 // The plan of this choice; nullopt where its route leads nowhere.
 std::optional<MovePlan> MakeMovePlan(const RelayoutTask& task, const PlanChoice& choice);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_PLAN_PLANNER_H_

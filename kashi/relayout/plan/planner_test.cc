@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(PlannerTest, StreamsWhatIsLargerThanTheLargestCache) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

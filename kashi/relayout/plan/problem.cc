@@ -2,7 +2,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 int64_t ElementCount(absl::Span<const int64_t> dimensions) {
   int64_t count = 1;
@@ -13,4 +13,4 @@ int64_t ElementCount(absl::Span<const int64_t> dimensions) {
   return count;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

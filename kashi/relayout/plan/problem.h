@@ -9,7 +9,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/simd/row_functions.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Elements of an array; INT64_MAX if there are more. 0 if any dimension is, however large the others are.
 int64_t ElementCount(absl::Span<const int64_t> dimensions);
@@ -27,6 +27,6 @@ struct RelayoutTask {
   bool clears_padding() const { return options.padding.has_value() && to.is_whole_buffer(); }
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_PLAN_PROBLEM_H_

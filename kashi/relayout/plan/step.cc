@@ -7,7 +7,7 @@
 #include "kashi/relayout/nests/axes.h"
 #include "kashi/relayout/simd/copy_rows.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // The step of the first kernel in the table that takes the offer; nothing if none does.
@@ -70,4 +70,4 @@ void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_
   if (begin < end && step.context->streams()) StreamFence();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -12,7 +12,7 @@
 #include "kashi/relayout/nests/context.h"
 #include "kashi/relayout/nests/task_grid.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 struct Step {
   SharedContext context;
@@ -39,6 +39,6 @@ std::optional<Step> MakeTailStep(const SharedContext& context, const Box& box, i
 // Runs tasks begin .. end - 1.
 void RunStep(const Step& step, const char* from, char* to, int64_t begin, int64_t end);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_PLAN_STEP_H_

@@ -9,7 +9,7 @@
 #include "kashi/relayout/nests/digits.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using relayout_testing::Trial;
@@ -141,4 +141,4 @@ TEST(StepTest, TasksOfSeveralThreadsShareNoBytes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

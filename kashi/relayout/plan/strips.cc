@@ -9,7 +9,7 @@
 #include "kashi/base/text.h"
 #include "kashi/relayout/nests/axes.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kLeastStrip = 512;  // bytes
@@ -102,7 +102,7 @@ int64_t Strips::Count() const {
 }
 
 std::string Strips::ToString() const {
-  std::string text = absl::StrCat(Count(), " strips of ", internal::Count(bytes, "byte"),
+  std::string text = absl::StrCat(Count(), " strips of ", base::Count(bytes, "byte"),
                                   " by way of scratch memory, non-temporal stores:\n");
   for (size_t i = 0; i < boxes.size(); ++i) {
     absl::StrAppend(&text, "box ", boxes[i].ToString(), "\n  in each strip ", parts[i].ToString(), "\n");
@@ -127,4 +127,4 @@ std::vector<Strips> TakeStrips(const SharedContext& context, const SharedContext
   return all;
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

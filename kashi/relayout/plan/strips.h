@@ -16,7 +16,7 @@
 #include "kashi/relayout/nests/boxes.h"
 #include "kashi/relayout/plan/step.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 constexpr int64_t kMostStrip = 32 << 10;  // bytes; stays in the nearest caches
 
@@ -41,6 +41,6 @@ std::vector<Strips> TakeStrips(const SharedContext& context, const SharedContext
 // Runs strips begin .. end - 1 (run/run_strips.cc).
 void RunStrips(const Strips& strips, const char* from, char* to, int64_t begin, int64_t end);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_PLAN_STRIPS_H_

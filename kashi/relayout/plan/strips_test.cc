@@ -13,7 +13,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using relayout_testing::DrawPadding;
@@ -75,7 +75,7 @@ const std::vector<PrimitiveType>& Types() {
 TEST(Interleave, TransposesOfFewRowsEqualTheIndexLoop) {
   const RandomPick pick;
   Runner runner(1 << 20);
-  for (int i = 0; i < 3000 / kShare; ++i) {
+  for (int i = 0; i < 3000 / base::kShare; ++i) {
     const Index sizes = {pick(1, 5), pick(2, 9), pick(0, 9) == 0 ? pick(500, 3000) : pick(16, 400)};
     const PrimitiveType type = PickOf(pick, Types());
     Trial trial;
@@ -109,7 +109,7 @@ TEST(Interleave, TilesOfFewRowsEqualTheIndexLoop) {
                                          {{32, 64}, {4, 1}}, {{6, 100}, {3, 1}}, {{256}, {128}, {2, 1}}};
   const RandomPick pick;
   Runner runner(4 << 20);
-  for (int i = 0; i < 2000 / kShare; ++i) {
+  for (int i = 0; i < 2000 / base::kShare; ++i) {
     const Index sizes = {pick(1, 4), pick(1, 40), pick(0, 1) == 0 ? 64 * pick(1, 10) : pick(1, 700)};
     const PrimitiveType type = PickOf(pick, Types());
     Trial trial;
@@ -121,4 +121,4 @@ TEST(Interleave, TilesOfFewRowsEqualTheIndexLoop) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -10,7 +10,7 @@
 #include "kashi/base/parallel.h"
 #include "kashi/relayout/run/index_loop.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kTaskBytes = 64 << 10;  // that a thread takes at a time, at least
@@ -20,14 +20,14 @@ constexpr int64_t kTaskBytes = 64 << 10;  // that a thread takes at a time, at l
 bool RunsBeside(const Step& a, const Step& b) {
   if (a.grid.loops.empty() || b.grid.loops.empty() || a.grid.shares_bytes || b.grid.shares_bytes) return false;
   const GridLoop &x = a.grid.loops[0], &y = b.grid.loops[0];
-  return x.count >= 8 * ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
+  return x.count >= 8 * base::ParallelThreadCount() && x.count == y.count && x.from == y.from && x.to == y.to;
 }
 
 // A loop that `threads` threads share (0: all of the machine): ranges of at least `grain`.
 void RunShared(int64_t count, int64_t grain, int threads, absl::FunctionRef<void(int64_t begin, int64_t end)> run) {
   if (threads > 0) grain = std::max(grain, CeilOfRatio<int64_t>(count, threads));
   if (count <= grain || threads == 1) return run(0, count);
-  ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
+  base::ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) { run(begin, end); });
 }
 
 // Steps that begin with the same loop run together, a few iterations at a time: if one writes a part of a cache line,
@@ -88,4 +88,4 @@ void ExecutePlan(const RelayoutTask& task, const MovePlan& plan, const char* sou
   RunSteps(plan.steps, task.options.threads, source, target);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -4,11 +4,11 @@
 
 #include "kashi/relayout/plan/planner.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // `source` and `target` as RelayoutPlan::Execute.
 void ExecutePlan(const RelayoutTask& task, const MovePlan& plan, const char* source, char* target);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_RUN_EXECUTE_H_

@@ -8,7 +8,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/relayout/nests/slots.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // The element's own bits, extended to the target's slot as RowFunctionFor says.
@@ -61,4 +61,4 @@ void ClearLastBits(const Placement& to, char* target) {
   last = static_cast<char>(last & ((1 << bits) - 1));
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -5,7 +5,7 @@
 
 #include "kashi/relayout/plan/problem.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Moves all elements. `convert`: from one form to the other, where the types differ.
 void MoveByIndex(const RelayoutTask& task, const RowFunction& convert, const char* source, char* target);
@@ -16,6 +16,6 @@ void ClearByIndex(const RelayoutTask& task, char* target);
 // Packed elements may not fill the last byte: its other bits become 0. Pre: the target is a whole buffer.
 void ClearLastBits(const Placement& to, char* target);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_RUN_INDEX_LOOP_H_

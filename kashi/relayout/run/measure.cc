@@ -16,7 +16,7 @@
 #include "kashi/relayout/plan/measurements.h"
 #include "kashi/relayout/run/execute.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr size_t kMostCandidates = 8;
@@ -27,7 +27,7 @@ constexpr double kLeastGain = 0.98;  // of the usual plan's time: below that a d
 
 // Memory for one side of a problem.
 struct SideMemory {
-  PageBuffer memory;
+  base::PageBuffer memory;
   char* address = nullptr;  // as RelayoutPlan::Execute wants it
 };
 
@@ -50,7 +50,7 @@ absl::StatusOr<SideMemory> MemoryFor(const Placement& placement) {
   const Reach reach = placement.has_layout() ? Reach{0, placement.map().byte_size()} : ReachOf(placement);
   const int64_t bytes = reach.before + reach.behind;
   SideMemory side;
-  KASHI_ASSIGN_OR_RETURN(side.memory, PageBuffer::Make(bytes));
+  KASHI_ASSIGN_OR_RETURN(side.memory, base::PageBuffer::Make(bytes));
   if (bytes > 0) std::memset(side.memory.data(), 1, bytes);  // pages of its own
   side.address = side.memory.data() + reach.before;
   return side;
@@ -145,4 +145,4 @@ absl::StatusOr<MovePlan> MakeMeasuredPlan(const RelayoutTask& task) {
   return std::move(plans[fastest]);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

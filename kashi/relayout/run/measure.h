@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/relayout/plan/planner.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // The plan that was the fastest when this problem was measured first in this process. RESOURCE_EXHAUSTED if there is no
 // memory for both sides. Cost: the plans of MeasuredCandidates, some runs of each.
@@ -17,6 +17,6 @@ absl::StatusOr<MovePlan> MakeMeasuredPlan(const RelayoutTask& task);
 // the sizes of blocks or the kernel, from the least cost up. No two do the same.
 std::vector<MovePlan> MeasuredCandidates(const RelayoutTask& task);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_RUN_MEASURE_H_

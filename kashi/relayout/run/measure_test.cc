@@ -14,7 +14,7 @@
 #include "kashi/relayout/relayout_plan.h"
 #include "kashi/relayout/run/execute.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using testing::HasSubstr;
@@ -160,4 +160,4 @@ TEST(RelayoutPlanTest, WhatFitsNoMemoryIsNotMeasured) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

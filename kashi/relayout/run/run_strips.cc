@@ -8,7 +8,7 @@
 #include "kashi/relayout/plan/strips.h"
 #include "kashi/relayout/simd/copy_rows.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kPortion = 512;  // bytes between two portions of prefetching
@@ -112,4 +112,4 @@ void RunStrips(const Strips& strips, const char* from, char* to, int64_t begin, 
   StreamFence();
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

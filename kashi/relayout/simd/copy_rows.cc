@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLine = 64;
@@ -133,10 +133,10 @@ void StreamEachLines(const RowCopy& given, bool skips_head, int64_t beyond) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(void, CopyRows, (const RowCopy& copy), CopyOne, (copy))
 KASHI_EXPORT(void, CopyRowNest, (const RowNest& nest), CopyMany, (nest))
@@ -149,4 +149,4 @@ KASHI_EXPORT(void, StreamLinesOfRows, (const RowCopy& copy, bool skips_head, int
 void StreamFence() { hwy::FlushStream(); }
 #endif
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

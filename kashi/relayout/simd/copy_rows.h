@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // `rows` rows of `bytes` bytes; the next row is from_stride and to_stride bytes further on. The sides do not overlap.
 struct RowCopy {
@@ -59,6 +59,6 @@ inline void StreamCopy(char* to, const char* from, int64_t bytes) {
   if (bytes > 0) StreamRows({from, 0, to, 0, 1, bytes});
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_COPY_ROWS_H_

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 struct Case {
@@ -75,4 +75,4 @@ TEST(CopyRows, NoRowsAndNoBytesWriteNothing) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

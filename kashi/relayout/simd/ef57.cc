@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 // The difference is exact before it is rounded: hi is within half a unit of x (Sterbenz).
@@ -59,12 +59,12 @@ void Convert(const char* from, char* to, int64_t count) {
 #endif
 
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(void, ConvertF64ToEf57, (const void* doubles, void* pairs, int64_t count), Convert,
              (static_cast<const char*>(doubles), static_cast<char*>(pairs), count))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Reads `count` doubles and writes the same number of pairs of floats: hi, the double rounded to nearest even, and lo,
 // the rest rounded likewise; 0 where hi is infinite (a double too large for a float too) or NaN. Addresses may be
 // misaligned, and may be the same; other overlaps are not allowed.
 void ConvertF64ToEf57(const void* doubles, void* pairs, int64_t count);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_EF57_H_

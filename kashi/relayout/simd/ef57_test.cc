@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 struct Pair {
@@ -88,4 +88,4 @@ TEST(Ef57Test, RowsOnAllTargets) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -18,7 +18,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 // The words from byte `at` on, element by element.
@@ -150,7 +150,7 @@ ExchangeFunction FunctionOf(int64_t word_elements) {
 }
 
 ExchangeFunction FunctionFor(int64_t element_bytes, int64_t word_elements) {
-  return WithElementBytes(element_bytes, ExchangeFunction{}, [word_elements](auto bytes) -> ExchangeFunction {
+  return array::WithElementBytes(element_bytes, ExchangeFunction{}, [word_elements](auto bytes) -> ExchangeFunction {
     if constexpr (2 * bytes <= 16) return FunctionOf<bytes>(word_elements);
     return nullptr;
   });
@@ -158,12 +158,12 @@ ExchangeFunction FunctionFor(int64_t element_bytes, int64_t word_elements) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(ExchangeFunction, ExchangeFunctionFor, (int64_t element_bytes, int64_t word_elements), FunctionFor,
              (element_bytes, word_elements))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

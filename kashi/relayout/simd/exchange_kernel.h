@@ -16,7 +16,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // P rows of words of P elements, each row `bytes` bytes, become the first `targets` of P possible rows: element
 // t of word k of source row s is element s of word k of target row t. Strides are bytes, of any sign. Where targets <
@@ -38,6 +38,6 @@ using ExchangeFunction = void (*)(const ExchangeRows& rows, bool past_caches);
 // does not have: it has 2 and 4 elements of 1, 2, 4 or 8 bytes, in words of up to 16 bytes.
 ExchangeFunction ExchangeFunctionFor(int64_t element_bytes, int64_t word_elements);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_EXCHANGE_KERNEL_H_

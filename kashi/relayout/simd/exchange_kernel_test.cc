@@ -10,7 +10,7 @@
 #include "hwy/highway.h"
 #include "kashi/relayout/simd/copy_rows.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 struct Case {
@@ -85,4 +85,4 @@ TEST(ExchangeKernel, HasWordsOfUpToSixteenBytes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -17,7 +17,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLane = 16;
@@ -159,10 +159,10 @@ void PackLanes(absl::Span<const GroupLanes::Lane> lanes, int64_t period, char* d
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 #if HWY_ONCE
 
@@ -195,4 +195,4 @@ KASHI_EXPORT(void, GroupLanes::Expand,
 KASHI_EXPORT(void, GroupLanes::Pack, (char* data, int64_t groups) const, PackLanes,
              (lanes_, period_, data, groups* groups_.padded))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

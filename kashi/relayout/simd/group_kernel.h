@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Bytes. A side that has groups is `packed` bytes a group in memory, and `padded` in the strides of a plan.
 struct Groups {
@@ -51,6 +51,6 @@ class GroupLanes {
   std::vector<Lane> lanes_;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_GROUP_KERNEL_H_

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 std::vector<char> Noise(int64_t count, std::mt19937_64& random) {
@@ -66,4 +66,4 @@ TEST(GroupKernel, ExpandsAndPacksOnEachTarget) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -11,7 +11,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/relayout/relayout_trial_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using relayout_testing::Runner;
@@ -60,4 +60,4 @@ INSTANTIATE_TEST_SUITE_P(Processor, HighwayTargets, testing::ValuesIn(kTargets),
                          [](const testing::TestParamInfo<Target>& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

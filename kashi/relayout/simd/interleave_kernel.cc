@@ -31,7 +31,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -404,18 +404,18 @@ InterleaveFunctions FunctionsForRows(int64_t rows) {
 }
 
 InterleaveFunctions FunctionsFor(int64_t element_bytes, int64_t rows) {
-  return WithElementBytes(element_bytes, InterleaveFunctions{},
-                          [rows](auto bytes) -> InterleaveFunctions { return FunctionsForRows<bytes>(rows); });
+  return array::WithElementBytes(element_bytes, InterleaveFunctions{},
+                                 [rows](auto bytes) -> InterleaveFunctions { return FunctionsForRows<bytes>(rows); });
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(InterleaveFunctions, InterleaveFunctionsFor, (int64_t element_bytes, int64_t rows), FunctionsFor,
              (element_bytes, rows))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

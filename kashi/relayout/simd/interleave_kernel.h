@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Interleavings of the same size, one after the other:
 //
@@ -54,6 +54,6 @@ struct InterleaveFunctions {
 };
 InterleaveFunctions InterleaveFunctionsFor(int64_t element_bytes, int64_t rows);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_INTERLEAVE_KERNEL_H_

@@ -14,7 +14,7 @@
 
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr char kCanary = '\x5a';
@@ -171,4 +171,4 @@ TEST(InterleaveFunctionsForTest, OthersHaveNone) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -15,7 +15,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 template <int W>
@@ -97,7 +97,7 @@ void LineTiles(const TransposeBlock& block, const uint8_t* order) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 LineTilesFunction TilesFunctionFor(int64_t element_bytes) {
-  return WithElementBytes(element_bytes, LineTilesFunction{}, [](auto bytes) -> LineTilesFunction {
+  return array::WithElementBytes(element_bytes, LineTilesFunction{}, [](auto bytes) -> LineTilesFunction {
     if constexpr (bytes >= 4) return &LineTiles<bytes>;
     return nullptr;
   });
@@ -105,11 +105,11 @@ LineTilesFunction TilesFunctionFor(int64_t element_bytes) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(LineTilesFunction, LineTilesFunctionFor, (int64_t element_bytes), TilesFunctionFor, (element_bytes))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -16,7 +16,7 @@
 
 #include "kashi/relayout/simd/transpose_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Byte i of an element of the target is byte order[i] of that of the source; nullptr: bytes keep their order. Any
 // numbers of rows and columns are allowed; less than a vector of either goes element by element.
@@ -25,6 +25,6 @@ using LineTilesFunction = void (*)(const TransposeBlock& block, const uint8_t* o
 // The function for elements of 4, 8 or 16 bytes; nullptr for other sizes.
 LineTilesFunction LineTilesFunctionFor(int64_t element_bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_LINE_TILES_H_

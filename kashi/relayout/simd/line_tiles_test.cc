@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // Rows of one side at random distances, in a buffer of the exact size: sanitizers see any access beyond it.
@@ -79,4 +79,4 @@ TEST(LineTiles, HasElementsOfFourToSixteenBytes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kShortGroup = 8;
@@ -92,11 +92,11 @@ void SplitGroup(const char* from, int64_t group, char* low, char* high) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi::internal {
+namespace kashi::relayout {
 
 HWY_EXPORT(SplitShortGroups);
 
@@ -110,5 +110,5 @@ void SplitNibbles(const char* from, int64_t group, int64_t groups, char* to) {
 KASHI_EXPORT(void, SplitNibbleGroup, (const char* from, int64_t group, char* low, char* high), SplitGroup,
              (from, group, low, high))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 #endif  // HWY_ONCE

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Whether the functions below take groups of `group` bytes: 8, or an even number from 32 on.
 bool CanSplitNibbles(int64_t group);
@@ -18,6 +18,6 @@ void SplitNibbles(const char* from, int64_t group, int64_t groups, char* to);
 // Splits one long group (not 8 bytes), whose halves go to two places.
 void SplitNibbleGroup(const char* from, int64_t group, char* low, char* high);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_NIBBLE_KERNEL_H_

@@ -9,7 +9,7 @@
 
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 int NibbleAt(const std::vector<char>& bytes, int64_t i) {
@@ -45,4 +45,4 @@ TEST(NibbleKernel, TakesGroupsOfEightAndLongEvenOnes) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

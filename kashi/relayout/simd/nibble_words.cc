@@ -17,7 +17,7 @@
 #ifndef KASHI_RELAYOUT_NIBBLE_WORDS_ONCE_
 #define KASHI_RELAYOUT_NIBBLE_WORDS_ONCE_
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // `count` columns from column `first` of the rows on.
@@ -59,12 +59,12 @@ bool BeginAlike(const int64_t* bits) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_NIBBLE_WORDS_ONCE_
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 // Calls run(first, count, bits of the first word) for each run of words.
@@ -289,10 +289,10 @@ void DeinterleaveToBytes(const char* from, const NibbleWordRuns& words, char* co
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(void, InterleaveNibbles,
              (const char* from, const int64_t (&bits)[kNibbleRows], const NibbleWordRuns& words, char* to),
@@ -306,4 +306,4 @@ KASHI_EXPORT(void, DeinterleaveNibbleBytes,
              (const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]), DeinterleaveToBytes,
              (from, words, to))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

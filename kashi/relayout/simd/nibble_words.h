@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 inline constexpr int64_t kNibbleRows = 8;
 inline constexpr int64_t kNibbleWordBytes = 4;
@@ -41,6 +41,6 @@ void DeinterleaveNibbles(const char* from, const NibbleWordRuns& words, char* co
 // Likewise; the high halves of the bytes become 0.
 void DeinterleaveNibbleBytes(const char* from, const NibbleWordRuns& words, char* const (&to)[kNibbleRows]);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_NIBBLE_WORDS_H_

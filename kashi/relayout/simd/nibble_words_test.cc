@@ -9,7 +9,7 @@
 
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using Bytes = std::vector<char>;
@@ -141,4 +141,4 @@ TEST(NibbleWords, DeinterleavesOnEachTarget) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -8,7 +8,7 @@
 
 #include "kashi/base/math.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // The place of the lines: `rows` rows at from + offsets[r], `row_bytes` each. The first `stretch` offsets are `stride`
 // apart, and so are the following ones, stretch by stretch.
@@ -59,6 +59,6 @@ class Prefetcher {
   int64_t at_ = 0;
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_PREFETCHER_H_

@@ -18,7 +18,7 @@
 #include "kashi/relayout/simd/copy_rows.h"
 #include "kashi/relayout/simd/row_functions_internal.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using Stage = RowFunction::Stage;
@@ -227,4 +227,4 @@ absl::Status CheckForms(const ElementForm& from, const ElementForm& to) {
   return CheckForm("target", to);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/array/primitive_type.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Moves rows between two forms; from RowFunctionFor. A small value, free to copy; any number of threads may call one at
 // once.
@@ -79,6 +79,6 @@ inline void CallRowFunction(const RowFunction& function, const char* from, int64
 // size that is neither 1, 2, 4 nor a multiple of 8 up to 128 bits.
 absl::Status CheckForms(const ElementForm& from, const ElementForm& to);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_ROW_FUNCTIONS_H_

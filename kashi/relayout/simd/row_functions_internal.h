@@ -12,7 +12,7 @@
 #include "kashi/array/primitive_type.h"
 #include "kashi/relayout/simd/row_functions.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // Elements of whole native bytes (a NarrowInt: one byte); the addresses need no alignment.
 using ConvertLoop = void (*)(const char* from, char* to, int64_t count);
@@ -35,6 +35,6 @@ ConvertLoop RoundToOddLoop();
 // Bytes whose low `bits` are a number become bytes that are that number; unsigned: the other bits become 0.
 ConvertLoop ExtendLoop(int bits, bool is_signed);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_ROW_FUNCTIONS_INTERNAL_H_

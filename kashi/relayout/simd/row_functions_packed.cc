@@ -21,7 +21,7 @@
 #ifndef KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 #define KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 // 0x…010101 times the byte.
@@ -108,12 +108,12 @@ void PackFew(const char* from, char* to, int phase, int64_t count) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_ROW_FUNCTIONS_PACKED_ONCE_
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 namespace {
 
@@ -396,10 +396,10 @@ ConvertLoop ExtendLoopHere(int bits, bool is_signed) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(RowFunction::Stage::Function, UnpackFunction, (int slot_bits, bool is_signed), UnpackFunctionHere,
              (slot_bits, is_signed))
@@ -407,4 +407,4 @@ KASHI_EXPORT(RowFunction::Stage::Function, PackFunction, (int slot_bits), PackFu
 KASHI_EXPORT(RowFunction::Stage::Function, CopyPackedFunction, (), CopyPackedFunctionHere, ())
 KASHI_EXPORT(ConvertLoop, ExtendLoop, (int bits, bool is_signed), ExtendLoopHere, (bits, is_signed))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

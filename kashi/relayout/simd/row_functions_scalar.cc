@@ -6,7 +6,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/relayout/simd/row_functions_internal.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -16,7 +16,7 @@ void ConvertElements(const char* from, char* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     From value;
     std::memcpy(static_cast<void*>(&value), from + i * sizeof(From), sizeof(From));
-    const To converted = ConvertElement<To>(value);
+    const To converted = array::ConvertElement<To>(value);
     std::memcpy(to + i * sizeof(To), static_cast<const void*>(&converted), sizeof(To));
   }
 }
@@ -61,4 +61,4 @@ ConvertLoop ScalarLoop(PrimitiveType from, PrimitiveType to) {
       [to](auto from_constant) { return LoopFrom<decltype(from_constant)::value>(to); }, from);
 }
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -16,7 +16,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/base/sanitizers_testing.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 using primitive_util::NativeTypeOf;
@@ -73,7 +73,7 @@ Bits ConvertedBits(PrimitiveType from, PrimitiveType to, Bits value) {
             [&](auto to_constant) {
               NativeTypeOf<decltype(from_constant)::value> source;
               std::memcpy(static_cast<void*>(&source), &value, sizeof(source));
-              const auto target = ConvertElement<NativeTypeOf<decltype(to_constant)::value>>(source);
+              const auto target = array::ConvertElement<NativeTypeOf<decltype(to_constant)::value>>(source);
               Bits result = 0;
               std::memcpy(&result, static_cast<const void*>(&target), sizeof(target));
               return result;
@@ -317,7 +317,7 @@ TEST_P(RowFunctionsTest, ConvertsRowsOfAllLengths) {
       if (from_type == to_type) return;
       const ElementForm from{from_type, NativeSlotOf(from_type)}, to{to_type, NativeSlotOf(to_type)};
       const RowFunction function = RowFunctionFor(from, to);
-      for (int count = pairs++ % kShare; count <= 35; count += kShare) {
+      for (int count = pairs++ % base::kShare; count <= 35; count += base::kShare) {
         const std::vector<char> part(source.begin() + count * 16, source.end());
         if (!CheckRow(from, to, part, 0, 8 * (count % 3), count, function)) return;
       }
@@ -365,4 +365,4 @@ TEST(CheckFormsTest, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -17,7 +17,7 @@
 #include "kashi/relayout/simd/row_functions_internal.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 namespace {
@@ -521,11 +521,11 @@ ConvertLoop LoopHere(PrimitiveType from, PrimitiveType to) {
 ConvertLoop RoundToOddLoopHere() { return &ConvertRow<RoundToOdd>; }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 HWY_EXPORT(LoopHere);
@@ -546,5 +546,5 @@ ConvertLoop VectorLoop(PrimitiveType from, PrimitiveType to) {
 
 KASHI_EXPORT(ConvertLoop, RoundToOddLoop, (), RoundToOddLoopHere, ())
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 #endif  // HWY_ONCE

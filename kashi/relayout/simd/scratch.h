@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 class Scratch {
  public:
@@ -39,6 +39,6 @@ class Scratch {
   std::vector<int64_t> offsets_[2];
 };
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_SCRATCH_H_

@@ -12,7 +12,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kLaneBytes = 16;
@@ -45,12 +45,12 @@ void Shuffle(const uint8_t* order, int64_t element, char* data, int64_t bytes) {
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(void, ShuffleElements, (absl::Span<const uint8_t> order, char* data, int64_t bytes), Shuffle,
              (order.data(), static_cast<int64_t>(order.size()), data, bytes))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -18,7 +18,7 @@
 
 #ifndef KASHI_RELAYOUT_STREAMED_TRANSPOSE_CC_
 #define KASHI_RELAYOUT_STREAMED_TRANSPOSE_CC_
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -40,11 +40,11 @@ constexpr int64_t kRing = 2 * kLine;
 constexpr int64_t kRingPitch = 3 * kLine;
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 #endif  // KASHI_RELAYOUT_STREAMED_TRANSPOSE_CC_
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
@@ -231,21 +231,22 @@ void StreamTransposed(const StreamedBlock& block, char* scratch, Prefetcher* pre
 }
 
 StreamedTransposeFunction StreamedFunctionFor(int64_t element_bytes) {
-  return WithElementBytes(element_bytes, StreamedTransposeFunction{}, [](auto bytes) -> StreamedTransposeFunction {
-    if constexpr (bytes <= 8) return &StreamTransposed<bytes>;
-    return nullptr;
-  });
+  return array::WithElementBytes(element_bytes, StreamedTransposeFunction{},
+                                 [](auto bytes) -> StreamedTransposeFunction {
+                                   if constexpr (bytes <= 8) return &StreamTransposed<bytes>;
+                                   return nullptr;
+                                 });
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kashi::internal {
+namespace kashi::relayout {
 
 int64_t StreamedScratchBytes(int64_t element_bytes) { return (kRingPitch + kLine) * (kGroupBytes / element_bytes); }
 
@@ -257,5 +258,5 @@ int64_t StreamedPortions(const StreamedBlock& block, int64_t element_bytes) {
 KASHI_EXPORT(StreamedTransposeFunction, StreamedTransposeFunctionFor, (int64_t element_bytes), StreamedFunctionFor,
              (element_bytes))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 #endif  // HWY_ONCE

@@ -17,7 +17,7 @@
 
 #include "kashi/relayout/simd/prefetcher.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // All offsets are bytes. Addresses may be misaligned.
 struct StreamedBlock {
@@ -44,6 +44,6 @@ int64_t StreamedPortions(const StreamedBlock& block, int64_t element_bytes);
 // are no vectors.
 StreamedTransposeFunction StreamedTransposeFunctionFor(int64_t element_bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_STREAMED_TRANSPOSE_H_

@@ -14,7 +14,7 @@
 #include "hwy/highway.h"
 #include "kashi/relayout/simd/copy_rows.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -124,4 +124,4 @@ INSTANTIATE_TEST_SUITE_P(All, StreamedTranspose,
                          });
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -24,7 +24,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace HWY_NAMESPACE {
 
 // For a block of one row or one column, and for all blocks where there are no vectors.
@@ -456,17 +456,17 @@ void Transpose(const TransposeBlock& block) {
 #endif  // HWY_TARGET == HWY_SCALAR
 
 TransposeFunction FunctionFor(int64_t element_bytes) {
-  return WithElementBytes(element_bytes, TransposeFunction{},
-                          [](auto bytes) -> TransposeFunction { return &Transpose<bytes>; });
+  return array::WithElementBytes(element_bytes, TransposeFunction{},
+                                 [](auto bytes) -> TransposeFunction { return &Transpose<bytes>; });
 }
 
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 HWY_AFTER_NAMESPACE();
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 KASHI_EXPORT(TransposeFunction, TransposeFunctionFor, (int64_t element_bytes), FunctionFor, (element_bytes))
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

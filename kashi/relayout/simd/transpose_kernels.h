@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace kashi::internal {
+namespace kashi::relayout {
 
 // All offsets are bytes. Addresses may be misaligned.
 struct TransposeBlock {
@@ -40,6 +40,6 @@ using TransposeFunction = void (*)(const TransposeBlock& block);
 // hwy::SetSupportedTargetsForTest allows); nullptr for other sizes.
 TransposeFunction TransposeFunctionFor(int64_t element_bytes);
 
-}  // namespace kashi::internal
+}  // namespace kashi::relayout
 
 #endif  // KASHI_RELAYOUT_SIMD_TRANSPOSE_KERNELS_H_

@@ -14,7 +14,7 @@
 #include "kashi/relayout/simd/copy_rows.h"
 #include "kashi/relayout/simd/transpose_kernels.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 enum class Spread { kDense, kApart, kPages };
@@ -142,4 +142,4 @@ BENCHMARK(BM_StreamCopy)->Arg(4096)->Arg(65536)->Arg(1 << 26);
 const bool registered = (RegisterAll(), true);
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "hwy/highway.h"
 
-namespace kashi::internal {
+namespace kashi::relayout {
 namespace {
 
 constexpr char kCanary = '\x5a';
@@ -199,4 +199,4 @@ TEST(TransposeFunctionForTest, EachTargetHasItsOwn) {
 }
 
 }  // namespace
-}  // namespace kashi::internal
+}  // namespace kashi::relayout

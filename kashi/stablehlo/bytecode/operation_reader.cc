@@ -320,7 +320,7 @@ void OperationReader::ReadRegions(Operation* operation, const Header& header) {
 
 void OperationReader::CheckCounts(const Operation& operation, const OperationRow& row, size_t begin) {
   const auto fail = [&](size_t count, absl::string_view what, absl::string_view expected) {
-    bytes_.Fail(begin, absl::StrCat(operation.name, " has ", internal::Count(static_cast<int64_t>(count), what),
+    bytes_.Fail(begin, absl::StrCat(operation.name, " has ", base::Count(static_cast<int64_t>(count), what),
                                     ", expected ", expected));
   };
   if (!row.operands.Allows(operation.operands.size())) {

@@ -294,7 +294,7 @@ absl::StatusOr<HloInstruction*> ExpandChlo(const Operation& operation, absl::Spa
   if (row == nullptr) return Unimplemented("no form in HLO is known for %s", operation.name);
   if (static_cast<int>(operands.size()) != row->operands) {
     return InvalidArgument("%s has %s, but needs %d", operation.name,
-                           internal::Count(static_cast<int64_t>(operands.size()), "operand"), row->operands);
+                           base::Count(static_cast<int64_t>(operands.size()), "operand"), row->operands);
   }
   ChloCall call = {operation, {operands.begin(), operands.end()}, result_shape, add};
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const result, row->expand(*row, call));

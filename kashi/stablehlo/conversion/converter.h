@@ -102,7 +102,7 @@ class ModuleConverter {
                                               absl::Span<HloInstruction* const> arguments);
   // The sdy.mesh of that name; nullptr if there is none.
   const Attribute* FindMesh(absl::string_view name) const;
-  const internal::SdyMeshes& sdy_meshes() const { return sdy_meshes_; }
+  const hlo::SdyMeshes& sdy_meshes() const { return sdy_meshes_; }
 
   // Converts the operations of the block into the scope. Returns the values that the last operation returns.
   absl::StatusOr<Instructions> ConvertBlock(Scope* scope, const Block& block);
@@ -142,7 +142,7 @@ class ModuleConverter {
   std::optional<TextPlaces> places_;
   absl::flat_hash_map<absl::string_view, const Operation*> functions_;
   absl::flat_hash_map<absl::string_view, const Attribute*> meshes_;
-  internal::SdyMeshes sdy_meshes_;
+  hlo::SdyMeshes sdy_meshes_;
   absl::flat_hash_map<absl::string_view, HloComputation*> computations_;
   absl::flat_hash_set<const Operation*> dynamic_functions_;
   absl::flat_hash_map<std::string, HloComputation*> instances_;  // of dynamic functions, by name and arguments

@@ -120,7 +120,7 @@ LocationConverter::Metadata LocationConverter::Make(const Location& location) {
 
   Metadata result;
   result.name = InstructionName(metadata.op_name());
-  if (!(metadata == OpMetadata())) result.value = internal::SharedValue<OpMetadata>(std::move(metadata));
+  if (!(metadata == OpMetadata())) result.value = base::SharedValue<OpMetadata>(std::move(metadata));
   return result;
 }
 

@@ -24,8 +24,8 @@ class LocationConverter {
   explicit LocationConverter(StackFrameIndex* tables) : tables_(*tables) {}
 
   struct Metadata {
-    internal::SharedValue<OpMetadata> value;  // null: nothing is known
-    std::string name;                         // for the instruction: the last component of op_name; "" if there is none
+    base::SharedValue<OpMetadata> value;  // null: nothing is known
+    std::string name;                     // for the instruction: the last component of op_name; "" if there is none
   };
   // `location` may be null. Valid until the next call.
   const Metadata& Convert(const Location* location);

@@ -178,7 +178,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleConverter::Convert() {
   KASHI_ASSIGN_OR_RETURN(const Operation* entry, FindEntry());
   const absl::Status attributes = ReadModuleAttributes();
   if (!attributes.ok()) return ErrorAt(*program_.module, attributes);
-  absl::StatusOr<internal::SdyMeshes> meshes = internal::SdyMeshesOf(*module_);
+  absl::StatusOr<hlo::SdyMeshes> meshes = hlo::SdyMeshesOf(*module_);
   if (!meshes.ok()) return ErrorAt(*program_.module, meshes.status());
   sdy_meshes_ = *std::move(meshes);
   KASHI_ASSIGN_OR_RETURN(const std::vector<const Operation*> order, OrderFunctions(*entry));

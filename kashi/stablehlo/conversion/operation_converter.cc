@@ -54,8 +54,8 @@ constexpr char kUnknownSizes[] =
 // Whether the result's type follows from the operands. Types of reductions may be wider.
 absl::Status OperationConverter::CheckShape(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return CheckBroadcast(instruction);
-  KASHI_RETURN_IF_ERROR(internal::CheckInstructionIsComplete(instruction));
-  const absl::StatusOr<Shape> inferred = internal::InferInstructionShape(instruction);
+  KASHI_RETURN_IF_ERROR(hlo::CheckInstructionIsComplete(instruction));
+  const absl::StatusOr<Shape> inferred = hlo::InferInstructionShape(instruction);
   if (inferred.status().code() == absl::StatusCode::kUnimplemented) return absl::OkStatus();
   if (!inferred.ok()) return inferred.status();
   if (ShapeUtil::CompatibleIgnoringFpPrecision(*inferred, instruction.shape())) return absl::OkStatus();
@@ -66,8 +66,8 @@ absl::Status OperationConverter::CheckShape(const HloInstruction& instruction) {
 // Gives the instruction the sizes that its type leaves open.
 absl::Status OperationConverter::SettleShape(HloInstruction* instruction) {
   if (!instruction->shape().is_unbounded_dynamic()) return CheckShape(*instruction);
-  KASHI_RETURN_IF_ERROR(internal::CheckInstructionIsComplete(*instruction));
-  const absl::StatusOr<Shape> inferred = internal::InferInstructionShape(*instruction);
+  KASHI_RETURN_IF_ERROR(hlo::CheckInstructionIsComplete(*instruction));
+  const absl::StatusOr<Shape> inferred = hlo::InferInstructionShape(*instruction);
   if (inferred.status().code() == absl::StatusCode::kUnimplemented) return Unimplemented("%s", kUnknownSizes);
   if (!inferred.ok()) return inferred.status();
   if (!FitsType(instruction->shape(), *inferred)) {

@@ -30,10 +30,10 @@ void AddFrontendAttributes(const Attribute* dictionary, HloInstruction* instruct
   }
 }
 
-absl::StatusOr<HloSharding> HloShardingOfSdy(const internal::SdyMeshes& meshes, const Attribute& sharding) {
+absl::StatusOr<HloSharding> HloShardingOfSdy(const hlo::SdyMeshes& meshes, const Attribute& sharding) {
   KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingText(sharding));
   KASHI_ASSIGN_OR_RETURN(const std::vector<NamedSharding> named,
-                         internal::ParseSdyShardings(absl::StrCat("#sdy.sharding", text), meshes));
+                         hlo::ParseSdyShardings(absl::StrCat("#sdy.sharding", text), meshes));
   if (named.size() != 1) return InvalidArgument("#sdy.sharding%s is not one sharding", text);
   KASHI_RETURN_IF_ERROR(named[0].Validate());
   return HloSharding::V3ToV2Sharding(named[0]);
@@ -66,7 +66,7 @@ static absl::StatusOr<HloSharding> HloShardingOfAttribute(absl::string_view valu
                                    sharding.status().message()));
 }
 
-absl::StatusOr<std::optional<HloSharding>> ShardingIn(const internal::SdyMeshes& meshes,
+absl::StatusOr<std::optional<HloSharding>> ShardingIn(const hlo::SdyMeshes& meshes,
                                                       absl::Span<const NamedAttribute> attributes) {
   std::optional<HloSharding> sharding;
   const Attribute* record = FindNamed(attributes, "sdy.sharding");

@@ -17,11 +17,11 @@ namespace kashi::stablehlo {
 void AddFrontendAttributes(const Attribute* dictionary, HloInstruction* instruction);
 
 // A #sdy.sharding as tiles of devices. INVALID_ARGUMENT if it names a mesh that is not among the meshes.
-absl::StatusOr<HloSharding> HloShardingOfSdy(const internal::SdyMeshes& meshes, const Attribute& sharding);
+absl::StatusOr<HloSharding> HloShardingOfSdy(const hlo::SdyMeshes& meshes, const Attribute& sharding);
 
 // The sharding in a list of attributes, `mhlo.sharding` or `sdy.sharding` (of one value); nullopt if there is none. The
 // first may be HLO's text, a serialised OpSharding, or empty, which means {replicated}.
-absl::StatusOr<std::optional<HloSharding>> ShardingIn(const internal::SdyMeshes& meshes,
+absl::StatusOr<std::optional<HloSharding>> ShardingIn(const hlo::SdyMeshes& meshes,
                                                       absl::Span<const NamedAttribute> attributes);
 
 const Attribute* FindNamed(absl::Span<const NamedAttribute> attributes, absl::string_view name);

@@ -55,10 +55,9 @@ absl::Status CheckMemory(const Shape& from, const Shape& to) {
     return Unimplemented("StableHLO has no form for a bitcast to another number of elements");
   }
   if (!HasTiles(from) && !HasTiles(to)) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(const internal::PhysicalOrder from_order,
-                         internal::PhysicalOrder::Make(InOrderOfMemory(from)));
-  KASHI_ASSIGN_OR_RETURN(const internal::PhysicalOrder to_order, internal::PhysicalOrder::Make(InOrderOfMemory(to)));
-  if (internal::PhysicalOrder::AreEqual(from_order, to_order)) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const kernels::PhysicalOrder from_order, kernels::PhysicalOrder::Make(InOrderOfMemory(from)));
+  KASHI_ASSIGN_OR_RETURN(const kernels::PhysicalOrder to_order, kernels::PhysicalOrder::Make(InOrderOfMemory(to)));
+  if (kernels::PhysicalOrder::AreEqual(from_order, to_order)) return absl::OkStatus();
   return Unimplemented("StableHLO has no form for a bitcast whose tiles change the order of elements: %s to %s",
                        from.ToString(/*print_layout=*/true), to.ToString(/*print_layout=*/true));
 }

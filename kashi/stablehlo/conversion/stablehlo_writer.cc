@@ -376,7 +376,7 @@ absl::Status StableHloWriter::ErrorOfProblems() const {
       lines.push_back(absl::StrCat("and ", problems_.size() - kMostLines, " more"));
       break;
     }
-    lines.push_back(absl::StrCat("instruction ", instruction->name(), " (", internal::PrintedOpcode(*instruction),
+    lines.push_back(absl::StrCat("instruction ", instruction->name(), " (", hlo::PrintedOpcode(*instruction),
                                  "): ", status.message()));
   }
   return absl::Status(problems_[0].status.code(), absl::StrJoin(lines, "\n"));

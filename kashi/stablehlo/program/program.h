@@ -200,8 +200,8 @@ class Program {
   void Reserve(size_t bytes) {
     constexpr size_t kMost = size_t{64} << 20;
     bytes = std::min(bytes, kMost);
-    if (bytes < static_cast<size_t>(internal::kLargeBlockBytes)) return;
-    absl::StatusOr<internal::PageBuffer> reserve = internal::PageBuffer::Make(static_cast<int64_t>(bytes));
+    if (bytes < static_cast<size_t>(base::kLargeBlockBytes)) return;
+    absl::StatusOr<base::PageBuffer> reserve = base::PageBuffer::Make(static_cast<int64_t>(bytes));
     if (reserve.ok()) reserve_ = *std::move(reserve);
   }
 
@@ -239,8 +239,8 @@ class Program {
     return static_cast<char*>(reserve_.data()) + begin;
   }
 
-  internal::Arena arena_;
-  internal::PageBuffer reserve_;
+  base::Arena arena_;
+  base::PageBuffer reserve_;
   size_t reserve_used_ = 0;
 };
 

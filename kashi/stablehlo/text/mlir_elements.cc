@@ -85,7 +85,7 @@ class ElementScanner {
 
  private:
   std::string WrongCount(const absl::InlinedVector<int64_t, 8>& counts) const {
-    return absl::StrCat(internal::Count(counts.back(), "element"), " where the type has ",
+    return absl::StrCat(base::Count(counts.back(), "element"), " where the type has ",
                         type_.dimensions[counts.size() - 1]);
   }
   char Peek() {
@@ -179,7 +179,7 @@ bool MlirReader::ParseElements(absl::string_view literal, size_t begin, Attribut
   const int64_t found = static_cast<int64_t>(scanner.bytes().size() / scanner.element_bytes());
   if (found != count && found != 1) {
     return Error(begin, begin + literal.size(),
-                 absl::StrCat(internal::Count(found, "element"), " for a tensor of ", count));
+                 absl::StrCat(base::Count(found, "element"), " for a tensor of ", count));
   }
   attribute->is_splat = count > 1 && (found == 1 || AllEqual(scanner.bytes(), scanner.element_bytes()));
   absl::string_view bytes = scanner.bytes();
@@ -213,8 +213,8 @@ bool MlirReader::ParseHexElements(absl::string_view digits, size_t begin, Attrib
       element != 0 && (size == element || size / element == static_cast<size_t>(count)) && size % element == 0;
   if (!fits)
     return Error(begin, begin + 2,
-                 absl::StrCat(internal::Count(static_cast<int64_t>(size), "byte"), " for a tensor of ",
-                              internal::Count(count, "element")));
+                 absl::StrCat(base::Count(static_cast<int64_t>(size), "byte"), " for a tensor of ",
+                              base::Count(count, "element")));
   attribute->is_splat = count > 1 && (size == element || AllEqual(text, element));
   attribute->text = attribute->is_splat ? text.substr(0, element) : count == 0 ? absl::string_view() : text;
   return true;

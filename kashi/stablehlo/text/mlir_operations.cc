@@ -83,12 +83,11 @@ bool MlirReader::ReadOperand(OperationDraft* draft) {
     if (!ReadInt(&index)) return false;
   }
   if (index < 0 || index >= entry->count) {
-    return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", internal::Count(entry->count, "result")));
+    return Error(begin, cursor_.offset(), absl::StrCat("%", name, " has ", base::Count(entry->count, "result")));
   }
   if (!has_index && entry->count != 1) {
-    return Error(
-        begin, cursor_.offset(),
-        absl::StrCat("%", name, " has ", internal::Count(entry->count, "result"), ": say which, %", name, "#0"));
+    return Error(begin, cursor_.offset(),
+                 absl::StrCat("%", name, " has ", base::Count(entry->count, "result"), ": say which, %", name, "#0"));
   }
   draft->operands.push_back(entry->first + index);
   return true;
@@ -105,8 +104,8 @@ bool MlirReader::ReadOperands(char close, OperationDraft* draft) {
 bool MlirReader::CheckOperandTypes(absl::Span<const Type* const> types, const OperationDraft& draft, size_t begin) {
   if (types.size() != draft.operands.size()) {
     return Error(begin, cursor_.offset(),
-                 absl::StrCat(internal::Count(static_cast<int64_t>(types.size()), "type"), " for ",
-                              internal::Count(static_cast<int64_t>(draft.operands.size()), "operand")));
+                 absl::StrCat(base::Count(static_cast<int64_t>(types.size()), "type"), " for ",
+                              base::Count(static_cast<int64_t>(draft.operands.size()), "operand")));
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (SameType(*types[i], *draft.operands[i]->type)) continue;
@@ -252,7 +251,7 @@ bool MlirReader::CheckCounts(const OperationDraft& draft) {
   if (draft.row == nullptr) return true;
   const auto fail = [&](size_t count, absl::string_view what, absl::string_view expected) {
     return Error(draft.begin, draft.end,
-                 absl::StrCat(draft.name, " has ", internal::Count(static_cast<int64_t>(count), what), ", expected ",
+                 absl::StrCat(draft.name, " has ", base::Count(static_cast<int64_t>(count), what), ", expected ",
                               expected.empty() ? "none" : expected));
   };
   const OperationRow& row = *draft.row;
@@ -268,7 +267,7 @@ bool MlirReader::DefineResults(Operation* operation, absl::Span<const ResultName
   const int64_t results = static_cast<int64_t>(operation->results.size());
   if (names.empty()) {
     return results == 0 ||
-           Error(operation->begin, operation->end, absl::StrCat(internal::Count(results, "result"), " without a name"));
+           Error(operation->begin, operation->end, absl::StrCat(base::Count(results, "result"), " without a name"));
   }
   int64_t at = 0;
   for (const ResultName& name : names) {
@@ -280,7 +279,7 @@ bool MlirReader::DefineResults(Operation* operation, absl::Span<const ResultName
     at += name.count;
   }
   return at == results || Error(names.front().offset, names.front().offset + 1 + names.front().name.size(),
-                                absl::StrCat(internal::Count(at, "name"), " for ", internal::Count(results, "result")));
+                                absl::StrCat(base::Count(at, "name"), " for ", base::Count(results, "result")));
 }
 
 // ---- Regions --------------------------------------------------------------------------------------------------------

@@ -188,8 +188,8 @@ bool MlirReader::ReadBounds(Type* type) {
   if (!Expect('>', "after bounds")) return false;
   if (bounds.size() != type->dimensions.size()) {
     return Error(begin, cursor_.offset(),
-                 absl::StrCat(internal::Count(static_cast<int64_t>(bounds.size()), "bound"), " for ",
-                              internal::Count(static_cast<int64_t>(type->dimensions.size()), "dimension")));
+                 absl::StrCat(base::Count(static_cast<int64_t>(bounds.size()), "bound"), " for ",
+                              base::Count(static_cast<int64_t>(type->dimensions.size()), "dimension")));
   }
   type->bounds = program_.CopyArray<int64_t>(bounds);
   return true;

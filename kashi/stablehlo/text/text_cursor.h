@@ -34,7 +34,7 @@ inline constexpr std::array<uint8_t, 256> kByteClasses = MakeByteClasses();
 inline bool Is(char c, uint8_t byte_class) { return (kByteClasses[static_cast<uint8_t>(c)] & byte_class) != 0; }
 }  // namespace text_cursor_internal
 
-class TextCursor : public internal::TextPlace<TextCursor> {
+class TextCursor : public base::TextPlace<TextCursor> {
  public:
   // Borrows the text.
   explicit TextCursor(absl::string_view text) : TextPlace(text) {}
@@ -90,7 +90,7 @@ class TextCursor : public internal::TextPlace<TextCursor> {
  private:
   static constexpr uint8_t kInsideWord = text_cursor_internal::kInside;
 
-  friend class internal::TextPlace<TextCursor>;
+  friend class base::TextPlace<TextCursor>;
   bool SkipComment() {
     if (PeekHere(1) != '/') return false;
     const void* found = std::memchr(text_.data() + at_, '\n', text_.size() - at_);

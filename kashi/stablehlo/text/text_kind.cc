@@ -20,7 +20,7 @@ bool IsAlias(absl::string_view text) {
 }  // namespace
 
 bool BeginsLikeMlirText(absl::string_view bytes) {
-  const absl::string_view text = internal::AfterLineComments(bytes);
+  const absl::string_view text = base::AfterLineComments(bytes);
   if (IsAlias(text)) return true;
   constexpr absl::string_view kWords[] = {"module", "func.func", "\"builtin.module\""};
   return absl::c_any_of(kWords, [text](absl::string_view word) {
