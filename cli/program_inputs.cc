@@ -44,9 +44,12 @@ class InputChooser {
   absl::Status ChooseInputsOfOneDevice();
   absl::Status ChooseInputsOfParts();
   absl::Status Partition();
-  // Whether this process runs the device, of so many: one of several ranks runs some of them.
+  // Whether this process runs a device: each of several ranks runs some of them.
   bool IsHere(int64_t device, int64_t devices) const {
     return fabric_ == nullptr || fabric_->Runs(device, {1, devices});
+  }
+  DeviceFilter DevicesHere() const {
+    return [this](int64_t device, int64_t devices) { return IsHere(device, devices); };
   }
 
   const RunOptions& options_;
@@ -105,15 +108,15 @@ absl::Status InputChooser::ChooseGlobalInputs() {
 
 // The arguments of each device that runs here, and then the program of each device.
 absl::Status InputChooser::ChooseInputsOfParts() {
-  const auto is_here = [this](int64_t device, int64_t devices) { return IsHere(device, devices); };
   if (!options_.devices_dir.empty()) {
     KASHI_RETURN_IF_ERROR(Partition());
-    KASHI_ASSIGN_OR_RETURN(inputs_.arguments, ReadDeviceArguments(*file_.module, options_.devices_dir, {}, is_here));
+    KASHI_ASSIGN_OR_RETURN(inputs_.arguments,
+                           ReadDeviceArguments(*file_.module, options_.devices_dir, {}, DevicesHere()));
     return absl::OkStatus();
   }
   if (!options_.inputs.empty()) {
     KASHI_ASSIGN_OR_RETURN(inputs_.arguments,
-                           ReadArgumentParts(*file_.module, inputs_.scope.partitions, options_.inputs, is_here));
+                           ReadArgumentParts(*file_.module, inputs_.scope.partitions, options_.inputs, DevicesHere()));
     return Partition();
   }
   KASHI_RETURN_IF_ERROR(ChooseInputsOfOneDevice());
@@ -158,8 +161,8 @@ absl::Status InputChooser::Choose() {
     return InvalidArgument("--split-outputs needs a program that is not partitioned yet; this one is for one device");
   }
   if (!options_.devices_dir.empty()) {
-    const auto is_here = [this](int64_t device, int64_t devices) { return IsHere(device, devices); };
-    KASHI_ASSIGN_OR_RETURN(inputs_.arguments, ReadDeviceArguments(*file_.module, options_.devices_dir, {}, is_here));
+    KASHI_ASSIGN_OR_RETURN(inputs_.arguments,
+                           ReadDeviceArguments(*file_.module, options_.devices_dir, {}, DevicesHere()));
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(const DeviceCounts counts, DeviceCountsOf(*file_.module));

@@ -14,6 +14,7 @@
 
 namespace kashi::cli {
 
+using base::Count;
 using base::ParallelFor;
 namespace {
 

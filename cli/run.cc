@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,7 @@ class ProgramRun {
   std::unique_ptr<Program> program_;
   std::vector<CollectiveRow> collectives_;  // measured, of several devices
   ProgramTimes times_;
+  bool makes_output_dir_ = false;
   Json json_;
 };
 
@@ -234,6 +236,10 @@ absl::StatusOr<std::vector<Literal>> ProgramRun::Execute() {
 // ---- What it gave ---------------------------------------------------------------------------------------------------
 
 void ProgramRun::FailRun(const absl::Status& status) {
+  if (makes_output_dir_) {
+    std::error_code has_outputs;
+    std::filesystem::remove(options_.output_dir, has_outputs);  // only if it is empty
+  }
   if (interrupt_.flag().load()) return;
   if (IsSilentRank()) return answers_.SetBad();  // rank 0 has the same error, which names the rank
   const std::optional<RunFinding> finding = FindingOf(watchers_.findings(), file_.name);
@@ -333,7 +339,11 @@ absl::Status ProgramRun::Prepare() {
   if (!file_.part.empty()) json_["part"] = file_.part;
   json_["engine"] = Json();  // known later; this is its place
   KASHI_ASSIGN_OR_RETURN(inputs_, ChooseProgramInputs(options_, interrupt_, fabric_, &file_, &json_));
-  if (!options_.output_dir.empty() && !IsSilentRank()) KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));
+  if (!options_.output_dir.empty() && !IsSilentRank()) {
+    std::error_code unknown;
+    makes_output_dir_ = !std::filesystem::exists(options_.output_dir, unknown) && !unknown;
+    KASHI_RETURN_IF_ERROR(MakeDirectory(options_.output_dir));  // before a long run, not after it
+  }
   if (has_devices() && WatchesValues(options_)) {
     return InvalidArgument("--trace, --until and --check-nan need a program for one device; this one is for %d",
                            device_count());

@@ -7,6 +7,7 @@
 
 namespace kashi::cli {
 
+using base::Count;
 using base::HumanBytes;
 
 std::vector<double> ProgramTimes::Later() const {

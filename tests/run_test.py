@@ -438,6 +438,7 @@ class RunTest(FolderTest):
             }""", a_npy=f32(1, 2))
         run = ["run", "m.hlo", "--input", "a.npy", "--output-dir", "out"]
         self.assertIn('"mine" is not known', self.kashi(*run, status=1))
+        self.assertFalse((self.folder / "out").exists())  # no empty directory
         self.kashi(*run, "--custom-call", "mine=sh -c 'cp $0/in0.npy $0/out0.npy'")
         self.assertEqual(elements(self.folder / "out/out0.npy", "f"), [1, 2])
         self.assertIn("exit status 3", self.kashi(*run, "--custom-call", "mine=exit 3;", status=1))

@@ -43,7 +43,7 @@ bool ReadGroups(TokenReader* reader, std::vector<ReplicaGroup>* groups) {
 std::optional<CollectiveDeviceList> ReadIota(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
   DevicesText devices;
-  if (!ReadDevices(reader, &devices)) return std::nullopt;
+  if (!hlo::ReadDevices(reader, &devices)) return std::nullopt;
   // XLA reads only as many entries as there are dimensions. If there are fewer entries, it reads past the end.
   devices.transpose_perm.resize(std::min(devices.transpose_perm.size(), devices.reshape_dims.size()));
   if (!devices.ids.empty()) {
@@ -61,9 +61,9 @@ std::optional<CollectiveDeviceList> ReadIota(TokenReader* reader) {
 
 std::optional<CollectiveDeviceList> ReadMeshAxes(TokenReader* reader) {
   const size_t begin = reader->lexer().token().begin;
-  std::optional<Mesh> mesh = ReadMesh(reader);
+  std::optional<Mesh> mesh = hlo::ReadMesh(reader);
   std::vector<AxisRef> axes;
-  if (!mesh.has_value() || !ReadAxes(reader, *mesh, &axes, /*is_closed=*/nullptr)) return std::nullopt;
+  if (!mesh.has_value() || !hlo::ReadAxes(reader, *mesh, &axes, /*is_closed=*/nullptr)) return std::nullopt;
   absl::StatusOr<MeshAxesReplicaGroupList> list = MeshAxesReplicaGroupList::Create(*std::move(mesh), std::move(axes));
   if (list.ok()) return CollectiveDeviceList(*list);
   reader->ErrorSince(begin, std::string(list.status().message()));

@@ -7,6 +7,13 @@
 #include "kashi/hlo/builder/xla_lowering.h"
 
 namespace kashi::internal {
+
+using hlo::Inferred;
+using hlo::Lower;
+using hlo::NodeOr;
+using hlo::Nodes;
+using hlo::XlaLowering;
+
 namespace {
 
 // Adds one instruction with the given shape and no fields.
