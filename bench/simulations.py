@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times simulations in JAX (bench/simulation_programs.py): kashi.jax.jit beside jax.jit, in turns, in one process for each.
+"""Times simulations in JAX (bench/simulation_*.py): kashi.jax.jit beside jax.jit, in turns, in one process for each.
 
     pip install -r bench/requirements-simulations.txt
     PYTHONPATH=build/python bench/simulations.py                    # a table in Markdown
@@ -24,6 +24,14 @@ os.environ.setdefault("EQX_ON_ERROR", "nan")  # equinox's checks else call back 
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+
+
+def programs():
+    import simulation_dynamics  # noqa: F401
+    import simulation_learning  # noqa: F401
+    import simulation_sampling  # noqa: F401
+    from simulation_registry import PROGRAMS
+    return PROGRAMS
 
 
 def seconds_of(call):
@@ -51,8 +59,7 @@ def measure(name, seconds):
     """The row of one program."""
     import jax
     import kashi.jax
-    from simulation_programs import PROGRAMS
-    function, arguments = PROGRAMS[name]()
+    function, arguments = programs()[name]()
     arguments = jax.device_put(arguments)
     calls, first = {}, {}
     for engine, jit in (("xla", jax.jit), ("kashi", kashi.jax.jit)):
@@ -75,8 +82,7 @@ def write_module(name, path):
     """The program as StableHLO, and its arguments."""
     import jax
     import numpy as np
-    from simulation_programs import PROGRAMS
-    function, arguments = PROGRAMS[name]()
+    function, arguments = programs()[name]()
     path.mkdir(parents=True, exist_ok=True)
     (path / "module.mlir").write_text(jax.jit(function, keep_unused=True).lower(*arguments).as_text())
     for i, argument in enumerate(arguments):
@@ -114,8 +120,7 @@ def main():
     if options.one:
         print(json.dumps(measure(options.one, options.seconds)))
         return 0
-    from simulation_programs import PROGRAMS
-    names = [name for name in PROGRAMS if not options.filter or any(part in name for part in options.filter)]
+    names = [name for name in programs() if not options.filter or any(part in name for part in options.filter)]
     folder = options.write or pathlib.Path("/tmp/kashi-simulations")
     if options.write or options.profile:
         for name in names:

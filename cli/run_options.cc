@@ -88,7 +88,7 @@ void AddDebuggingOptions(Verb* verb, RunOptions* options) {
                 "it (exit status 1)");
   verb->AddFlag(
       "--check", &options->check,
-      "Compute each kernel, native loop and thunk of the engine cpu once more, by the evaluator from the same "
+      "Compute each kernel and thunk of the engine cpu once more, by the evaluator from the same "
       "operands; stop at the first that differs by more than the tolerance, and describe it (exit status 1). Then run "
       "the program once more with memory of its own for each value, and compare the result");
   verb->AddOption("--until", &options->until, "Stop after this instruction; its value is the output")->Value("NAME");

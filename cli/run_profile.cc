@@ -20,6 +20,7 @@
 
 namespace kashi::cli {
 
+using base::Count;
 using base::WithThousands;
 using evaluator::StepTime;
 namespace {
@@ -55,6 +56,7 @@ std::string WhatIs(const StepTime& time, bool is_compiled) {
   const HloInstruction& instruction = *time.instruction;
   const std::string opcode(HloOpcodeString(instruction.opcode()));
   if (time.has_steps) return absl::StrCat(opcode, ", without its steps");
+  if (time.joined > 1) return absl::StrCat("native function of ", Count(time.joined, "step"));
   if (is_compiled && instruction.opcode() == HloOpcode::kWhile) return "native loop";
   if (instruction.opcode() == HloOpcode::kFusion) return FusedOperations(*instruction.fused_instructions_computation());
   if (instruction.opcode() == HloOpcode::kCustomCall)
@@ -67,7 +69,8 @@ std::string WhatIs(const StepTime& time, bool is_compiled) {
 std::optional<Cost> CostOf(const StepTime& time, const CostAnalysis& costs) {
   static constexpr HloOpcode kWithoutCost[] = {HloOpcode::kWhile, HloOpcode::kReshape, HloOpcode::kBitcast,
                                                HloOpcode::kCopy,  HloOpcode::kTuple,   HloOpcode::kGetTupleElement};
-  if (time.has_steps || absl::c_linear_search(kWithoutCost, time.instruction->opcode())) return std::nullopt;
+  if (time.has_steps || time.joined > 1 || absl::c_linear_search(kWithoutCost, time.instruction->opcode()))
+    return std::nullopt;
   Cost cost = costs.CostOf(time.instruction);
   // XLA's count is that of each window by itself. A running sum takes one addition an element.
   if (time.instruction->opcode() == HloOpcode::kReduceWindow) cost.flops = 0;

@@ -119,7 +119,7 @@ class RunTest(FolderTest):
                                                    for kind in ("argument", "output", "constant", "temp")))
         self.assertEqual(answer["results"], ["result 0", "argument 0"])
         between = {row["value"]: row for row in answer["buffers"] if row["home"] == "arena"}
-        self.assertLessEqual(set(between), {"t", "s"})
+        self.assertLessEqual(set(between), {"t.fusion", "s"})
         error = self.kashi("memory", "--engine", "cpu", "open.hlo", status=1)
         self.assertIn("only known at run time", error)
         self.kashi("memory", "--engine", "cpu", "--html", "x.html", "m.hlo", status=2)

@@ -154,11 +154,17 @@ llvm::Value* EmitDynamicUpdateSlice(const LaneBuilder& lanes, const HloInstructi
 bool IsElementwise(const HloInstruction& instruction) {
   return FindElementEmitter(instruction) != nullptr && CanFuse(instruction);
 }
+bool HasOneElementType(const HloInstruction& concatenate) {
+  return absl::c_all_of(concatenate.operands(), [&](const HloInstruction* x) {
+    return x->shape().element_type() == concatenate.shape().element_type();
+  });
+}
 bool IsFixedMovement(const HloInstruction& instruction) {
   static constexpr HloOpcode kOtherMovements[] = {HloOpcode::kDynamicSlice, HloOpcode::kGather, HloOpcode::kParameter,
                                                   HloOpcode::kConstant};
-  return MovesElements(instruction.opcode()) && !absl::c_linear_search(kOtherMovements, instruction.opcode()) &&
-         CanFuse(instruction);
+  if (!MovesElements(instruction.opcode()) || absl::c_linear_search(kOtherMovements, instruction.opcode()))
+    return false;
+  return instruction.opcode() == HloOpcode::kConcatenate ? HasOneElementType(instruction) : CanFuse(instruction);
 }
 bool AnyConstant(const HloInstruction&) { return true; }
 bool IsPlainReduce(const HloInstruction& reduce) {
@@ -233,7 +239,7 @@ const SmallArrayRow* FindRow(const HloInstruction& instruction) {
 }  // namespace
 
 bool IsSmallArray(const Shape& shape) {
-  return passes::IsPlainArray(shape) && ShapeUtil::ElementsIn(shape) <= kMostSmallElements;
+  return passes::IsPlainArray(shape) && ShapeUtil::ElementsIn(shape) <= passes::kMostSmallElements;
 }
 
 llvm::Value* SmallElement(Ir& ir, llvm::Value* array, llvm::Value* i) {

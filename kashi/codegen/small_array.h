@@ -12,9 +12,8 @@
 
 namespace kashi::codegen {
 
-inline constexpr int64_t kMostSmallElements = 64;
-
-// Whether arrays of this shape live in registers: static, of a register type, with 1 to kMostSmallElements elements.
+// Whether arrays of this shape live in registers: static, of a register type, with 1 to passes::kMostSmallElements
+// elements.
 bool IsSmallArray(const Shape& shape);
 LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape);
 

@@ -11,14 +11,16 @@
 #include "kashi/base/status.h"
 #include "kashi/codegen/kernel.h"
 #include "kashi/codegen/kernel_support.h"
-#include "kashi/codegen/native_loop.h"
+#include "kashi/codegen/linear_algebra.h"
+#include "kashi/codegen/native_function.h"
 #include "kashi/cpu/evaluator_steps.h"
 #include "kashi/cpu/jit.h"
 #include "kashi/cpu/kernel_step.h"
-#include "kashi/cpu/native_loop_step.h"
 #include "kashi/cpu/target.h"
+#include "kashi/cpu/thunks/native_thunk.h"
 #include "kashi/cpu/thunks/thunk_emitter.h"
 #include "kashi/cpu/vector_math.h"
+#include "kashi/custom_calls/custom_call_registry.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_checker.h"
@@ -85,7 +87,7 @@ const evaluator::CompiledStep* CompiledProgram::Find(const HloInstruction& instr
 
 absl::StatusOr<Value> CompiledProgram::Execute(std::vector<Value> arguments, evaluator::EvaluationRun& run) const {
   const HloComputation& entry = *module_->entry_computation();
-  if (entry_ == nullptr || run.sees_instructions()) return run.Call(entry, std::move(arguments));
+  if (entry_ == nullptr || run.sees_instructions() || HasHandler(run)) return run.Call(entry, std::move(arguments));
   if (run.hooks().checker != nullptr) return ExecuteChecked(std::move(arguments), run);
   return run.CallBy(entry, std::move(arguments), [&](absl::Span<Value> values) { return entry_->Run(values, run); });
 }
@@ -100,18 +102,36 @@ absl::StatusOr<Value> CompiledProgram::ExecuteChecked(std::vector<Value> argumen
   EvaluationOptions options = run.options();
   options.on_call = nullptr;
   evaluator::EvaluationRun without_plan(std::move(options), hooks, run.limits());
-  without_plan.random() = run.random();
-  without_plan.rng_state() = run.rng_state();
-  const auto body = [&](absl::Span<Value> values) { return entry_->Run(values, run); };
-  KASHI_ASSIGN_OR_RETURN(Value result, run.CallBy(entry, std::move(arguments), body));
+  const auto random = run.random();
+  const auto rng_state = run.rng_state();
+  without_plan.random() = random;
+  without_plan.rng_state() = rng_state;
+  const auto by_steps = [&](absl::Span<Value> values) { return entry_->Run(values, run); };
+  const auto natively = [&](absl::Span<Value> values) { return entry_->Run(values, without_plan); };
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> more_copies, evaluator::StepChecker::CopyOf(arguments, run));
+  KASHI_ASSIGN_OR_RETURN(Value result, run.CallBy(entry, std::move(arguments), by_steps));
   KASHI_ASSIGN_OR_RETURN(const Value expected, without_plan.Call(entry, std::move(copies)));
-  KASHI_RETURN_IF_ERROR(run.hooks().checker->ComparePlanned(*entry.root_instruction(), expected, result, run));
+  evaluator::StepChecker& checker = *run.hooks().checker;
+  KASHI_RETURN_IF_ERROR(checker.ComparePlanned(*entry.root_instruction(), expected, result, run));
+  if (!has_native_functions_) return result;
+  without_plan.random() = random;
+  without_plan.rng_state() = rng_state;
+  KASHI_ASSIGN_OR_RETURN(const Value native, without_plan.CallBy(entry, std::move(more_copies), natively));
+  KASHI_RETURN_IF_ERROR(checker.ComparePlanned(*entry.root_instruction(), expected, native, run));
   return result;
 }
 
 absl::Status CompiledProgram::RunOnMemory(absl::Span<const void* const> arguments, absl::Span<void* const> results,
                                           evaluator::EvaluationRun& run) const {
+  if (HasHandler(run)) return absl::UnimplementedError("handlers of custom calls get values");
   return entry_->RunOnMemory(arguments, results, run);
+}
+
+bool CompiledProgram::HasHandler(const evaluator::EvaluationRun& run) const {
+  if (custom_calls_.empty()) return false;
+  return run.options().custom_call_handler || absl::c_any_of(custom_calls_, [](const std::string& target) {
+           return static_cast<bool>(CustomCallRegistry::Global().Find(target));
+         });
 }
 
 const buffers::BufferAssignment* CompiledProgram::buffers() const {
@@ -139,34 +159,15 @@ absl::StatusOr<std::unique_ptr<CompiledProgram>> CompiledProgram::Compile(
     return status.ok() ? status : WithMessage(status, absl::StrCat(status.message(), ", before it was compiled"));
   };
   KASHI_RETURN_IF_ERROR(program->RunPasses(options, check_stopped));
+  for (const HloComputation* computation : program->module_->computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (codegen::LinearAlgebraCallOf(*instruction)) {
+        program->custom_calls_.push_back(instruction->custom_call_target());
+      }
+    }
+  }
   KASHI_RETURN_IF_ERROR(program->Emit(target, options, known, check_stopped));
-  program->AddEvaluatorSteps(options.numbers);
-  KASHI_RETURN_IF_ERROR(program->MakeThunks(options, check_stopped));
   return program;
-}
-
-absl::StatusOr<CompiledProgram::LoopTable> CompiledProgram::EmitNativeLoops(const NumberOptions& numbers,
-                                                                            JitCompiler& compiler) {
-  LoopTable loops;
-  const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
-  // A computation that only native loops run is part of them.
-  KASHI_RETURN_IF_ERROR(
-      passes::VisitComputationsRunAsAWhole(module_.get(), is_native, [&](HloComputation* computation) {
-        for (const HloInstruction* instruction : computation->instructions()) {
-          if (instruction->opcode() != HloOpcode::kWhile || instruction->HasControlDependencies()) continue;
-          const std::string name = absl::StrCat("loop", loops.size());
-          absl::StatusOr<std::optional<codegen::NativeLoop>> loop =
-              codegen::TryEmitNativeLoop(*instruction, name, numbers, compiler.module());
-          if (!loop.ok()) {
-            refusals_.push_back(loop.status());
-          } else if (loop->has_value()) {
-            loops[instruction] = **std::move(loop);
-          }
-          KASHI_RETURN_IF_ERROR(compiler.CompileIfLarge());
-        }
-        return absl::OkStatus();
-      }));
-  return loops;
 }
 
 absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunction check_stopped) {
@@ -189,13 +190,42 @@ absl::Status CompiledProgram::Emit(const Target& target, const CompileOptions& o
   const JitOptions jit_options = {MathAddresses(), options.keep_stages, options.keep_code, known};
   KASHI_ASSIGN_OR_RETURN(JitCompiler compiler,
                          JitCompiler::Create(module_->name(), target, jit_options, check_stopped));
-  KASHI_ASSIGN_OR_RETURN(const LoopTable loops, EmitNativeLoops(options.numbers, compiler));
-  const auto is_native = [&](const HloInstruction& x) { return loops.contains(&x); };
-  KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,
-                         passes::FuseInstructions(module_.get(), ContextOf(options, check_stopped), is_native));
-  KeepStage(options, "fused.hlo", options.keep_stages ? module_->ToString() : "");
-  if (fusions.empty() && loops.empty()) return absl::OkStatus();
+  KASHI_RETURN_IF_ERROR(EmitKernels(options, compiler, check_stopped));
+  AddEvaluatorSteps(options.numbers);
+  const auto find_kernel = [this](const HloInstruction& x) { return FindKernel(x); };
+  NativeCode natives = {compiler, options.numbers, find_kernel};
+  KASHI_RETURN_IF_ERROR(MakeThunks(options, natives, check_stopped));
+  if (kernels_.empty() && natives.thunks.empty()) return absl::OkStatus();
+  for (absl::Status& refusal : natives.refusals) refusals_.push_back(std::move(refusal));
 
+  has_native_functions_ = !natives.thunks.empty();
+  KASHI_ASSIGN_OR_RETURN(code_, std::move(compiler).Finish());
+  KeepStage(options, "kernels.ll", code_->ir());
+  KeepStage(options, "kernels.s", code_->assembly());
+  for (const auto& [fusion, step] : kernels_) {
+    KASHI_ASSIGN_OR_RETURN(codegen::KernelFunction* const function,
+                           code_->Find<codegen::KernelFunction>(step->kernel().name));
+    step->SetFunction(function);
+  }
+  for (NativeThunk* const thunk : natives.thunks) {
+    KASHI_ASSIGN_OR_RETURN(codegen::NativeFunctionPointer* const function,
+                           code_->Find<codegen::NativeFunctionPointer>(thunk->function().name));
+    thunk->SetCode(function);
+    native_loop_count_ += thunk->function().outer_loops;
+  }
+  return absl::OkStatus();
+}
+
+const codegen::Kernel* CompiledProgram::FindKernel(const HloInstruction& fusion) const {
+  const auto step = kernels_.find(&fusion);
+  return step == kernels_.end() ? nullptr : &step->second->kernel();
+}
+
+absl::Status CompiledProgram::EmitKernels(const CompileOptions& options, JitCompiler& compiler,
+                                          StopFunction check_stopped) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<HloInstruction*> fusions,
+                         passes::FuseInstructions(module_.get(), ContextOf(options, check_stopped)));
+  KeepStage(options, "fused.hlo", options.keep_stages ? module_->ToString() : "");
   KernelTable table;
   std::vector<size_t> numbers;  // of the kernel of each fusion
   for (const HloInstruction* fusion : fusions) {
@@ -207,20 +237,12 @@ absl::Status CompiledProgram::Emit(const Target& target, const CompileOptions& o
     if (!entry.kernel.ok()) refusals_.push_back(entry.kernel.status());
     kernel_count_ += entry.kernel.ok() ? 1 : 0;
   }
-  native_loop_count_ = static_cast<int64_t>(loops.size());
-  KASHI_ASSIGN_OR_RETURN(code_, std::move(compiler).Finish());
-  KeepStage(options, "kernels.ll", code_->ir());
-  KeepStage(options, "kernels.s", code_->assembly());
   for (size_t i = 0; i < fusions.size(); ++i) {
     const absl::StatusOr<codegen::Kernel>& kernel = table.entries()[numbers[i]].kernel;
     if (!kernel.ok()) continue;  // the evaluator runs the fusion
-    KASHI_ASSIGN_OR_RETURN(codegen::KernelFunction* const function, code_->Find<codegen::KernelFunction>(kernel->name));
-    steps_[fusions[i]] = std::make_unique<KernelStep>(*kernel, function, options.numbers);
-  }
-  for (const auto& [instruction, loop] : loops) {
-    KASHI_ASSIGN_OR_RETURN(codegen::NativeLoopFunction* const function,
-                           code_->Find<codegen::NativeLoopFunction>(loop.name));
-    steps_[instruction] = std::make_unique<NativeLoopStep>(loop, function, options.numbers);
+    auto step = std::make_unique<KernelStep>(*kernel, options.numbers);
+    kernels_[fusions[i]] = step.get();
+    steps_[fusions[i]] = std::move(step);
   }
   return absl::OkStatus();
 }
@@ -238,11 +260,11 @@ void CompiledProgram::AddEvaluatorSteps(const NumberOptions& numbers) {
 }
 
 // The entry, or else the outermost loops that can be.
-absl::Status CompiledProgram::MakeThunks(const CompileOptions& options, StopFunction check_stopped) {
+absl::Status CompiledProgram::MakeThunks(const CompileOptions& options, NativeCode& natives,
+                                         StopFunction check_stopped) {
   if (passes::HasManualRegions(*module_)) return absl::OkStatus();  // thunks run on one device
   const auto find_step = [this](const HloInstruction& x) { return Find(x); };
-  KASHI_ASSIGN_OR_RETURN(entry_,
-                         TryMakeThunks(*module_->entry_computation(), find_step, options.numbers, check_stopped));
+  KASHI_ASSIGN_OR_RETURN(entry_, TryMakeThunks(*module_->entry_computation(), find_step, natives, check_stopped));
   if (entry_ != nullptr) {
     thunk_program_count_ = 1;
     KeepBuffers(options, entry_->buffers());
@@ -254,7 +276,7 @@ absl::Status CompiledProgram::MakeThunks(const CompileOptions& options, StopFunc
         for (const HloInstruction* instruction : computation->instructions()) {
           if (instruction->opcode() != HloOpcode::kWhile || is_compiled(*instruction)) continue;
           KASHI_ASSIGN_OR_RETURN(std::unique_ptr<ThunkProgram> loop,
-                                 TryMakeThunks(*instruction, find_step, options.numbers, check_stopped));
+                                 TryMakeThunks(*instruction, find_step, natives, check_stopped));
           if (loop == nullptr) continue;
           KeepBuffers(options, loop->buffers());
           steps_[instruction] = std::move(loop);

@@ -18,13 +18,15 @@
 #include "kashi/values/value.h"
 
 namespace kashi::codegen {
-struct NativeLoop;
+struct Kernel;
 }  // namespace kashi::codegen
 
 namespace kashi::cpu {
 
 class JitCode;
 class JitCompiler;
+class KernelStep;
+struct NativeCode;
 class Target;
 class ThunkProgram;
 
@@ -51,24 +53,25 @@ class CompiledProgram : public engine::EngineProgram, public evaluator::Compiled
   // The number of objects that an earlier compilation made.
   int64_t reused_object_count() const;
   int64_t kernel_count() const { return kernel_count_; }
-  // The number of loops that are one native function; the loops within them are not counted.
+  // The number of loops in native functions, without the loops within them.
   int64_t native_loop_count() const { return native_loop_count_; }
   // The number of loops, and the entry, that run as thunks (thunks/thunk_program.h).
   int64_t thunk_program_count() const { return thunk_program_count_; }
   const evaluator::CompiledStep* Find(const HloInstruction& instruction) const override;
 
  private:
-  using LoopTable = absl::flat_hash_map<const HloInstruction*, codegen::NativeLoop>;
-
   CompiledProgram() = default;
   absl::Status RunPasses(const CompileOptions& options, StopFunction check_stopped);
   // Emits and compiles the machine code.
   absl::Status Emit(const Target& target, const CompileOptions& options, absl::Span<const engine::CompiledObject> known,
                     StopFunction check_stopped);
-  // Emits the outermost loops that can be native functions.
-  absl::StatusOr<LoopTable> EmitNativeLoops(const NumberOptions& numbers, JitCompiler& compiler);
+  // Fuses instructions and emits a kernel for each fusion.
+  absl::Status EmitKernels(const CompileOptions& options, JitCompiler& compiler, StopFunction check_stopped);
+  const codegen::Kernel* FindKernel(const HloInstruction& fusion) const;
+  // Whether a handler of the user computes a custom call that thunks compute otherwise.
+  bool HasHandler(const evaluator::EvaluationRun& run) const;
   void AddEvaluatorSteps(const NumberOptions& numbers);
-  absl::Status MakeThunks(const CompileOptions& options, StopFunction check_stopped);
+  absl::Status MakeThunks(const CompileOptions& options, NativeCode& natives, StopFunction check_stopped);
   // Execute with RunHooks::checker: runs once more without the plan of memory.
   absl::StatusOr<Value> ExecuteChecked(std::vector<Value> arguments, evaluator::EvaluationRun& run) const;
   void KeepBuffers(const CompileOptions& options, const buffers::BufferAssignment& buffers);
@@ -77,11 +80,14 @@ class CompiledProgram : public engine::EngineProgram, public evaluator::Compiled
   std::unique_ptr<HloModule> module_;
   std::unique_ptr<JitCode> code_;  // null: no kernels
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<evaluator::CompiledStep>> steps_;
-  std::unique_ptr<ThunkProgram> entry_;  // null: evaluated step by step
+  absl::flat_hash_map<const HloInstruction*, KernelStep*> kernels_;  // those of steps_
+  std::unique_ptr<ThunkProgram> entry_;                              // null: evaluated step by step
   // Why fusions and loops have no code of their own: they break a premise of kernels, or LLVM's verifier refuses their
   // code.
   std::vector<absl::Status> refusals_;
   int64_t kernel_count_ = 0, native_loop_count_ = 0, thunk_program_count_ = 0;
+  bool has_native_functions_ = false;
+  std::vector<std::string> custom_calls_;  // targets that thunks compute
   engine::CompileStages stages_;
 };
 

@@ -377,7 +377,7 @@ TEST(CompiledProgramTest, KeepsItsStages) {
   for (const passes::PassRow& pass : passes::Passes()) {
     expected.push_back(absl::StrFormat("%02d-%s.hlo", expected.size() + 1, pass.name));
   }
-  for (const char* stage : {"fused.hlo", "kernels.ll", "kernels.s", "program.thunks", "program.buffers"})
+  for (const char* stage : {"fused.hlo", "program.thunks", "program.buffers", "kernels.ll", "kernels.s"})
     expected.push_back(stage);
   for (const auto& [name, text] : program->stages()) {
     names.push_back(name);

@@ -67,7 +67,9 @@ void NegateHalf(const void* const* operands, void* const* results, int64_t, int6
 class OneKernel : public evaluator::CompiledSteps {
  public:
   OneKernel(const HloModule& module, codegen::KernelFunction* function)
-      : root_(module.entry_computation()->root_instruction()), step_(KernelOf(*root_), function, NumberOptions()) {}
+      : root_(module.entry_computation()->root_instruction()), step_(KernelOf(*root_), NumberOptions()) {
+    step_.SetFunction(function);
+  }
   const evaluator::CompiledStep* Find(const HloInstruction& x) const override { return &x == root_ ? &step_ : nullptr; }
 
  private:

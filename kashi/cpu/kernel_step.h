@@ -14,8 +14,10 @@ namespace kashi::cpu {
 
 class KernelStep : public evaluator::MemoryStep {
  public:
-  KernelStep(codegen::Kernel kernel, codegen::KernelFunction* function, const NumberOptions& numbers)
-      : kernel_(std::move(kernel)), function_(function), flush_denormals_(numbers.flush_denormals) {}
+  KernelStep(codegen::Kernel kernel, const NumberOptions& numbers)
+      : kernel_(std::move(kernel)), flush_denormals_(numbers.flush_denormals) {}
+  // To be called once, when the code has its place in memory.
+  void SetFunction(codegen::KernelFunction* function) { function_ = function; }
   absl::StatusOr<Value> Run(evaluator::Operation& op) const override;
   buffers::MemoryUse UseOfMemory() const override;
   int64_t work() const override;
@@ -31,7 +33,7 @@ class KernelStep : public evaluator::MemoryStep {
                             void* const* results) const;
 
   codegen::Kernel kernel_;
-  codegen::KernelFunction* function_;
+  codegen::KernelFunction* function_ = nullptr;
   bool flush_denormals_;
 };
 

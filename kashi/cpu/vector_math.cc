@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "kashi/base/check.h"
 #include "kashi/codegen/inline_math.h"
+#include "kashi/kernels/small_linear_algebra.h"
 
 // SLEEF's functions are only named here, and called by compiled code. sleef.h declares only those of the instructions
 // that this file is compiled for.
@@ -223,6 +225,17 @@ absl::flat_hash_map<std::string, const void*> MathAddresses() {
   // LLVM calls these for the remainder of real numbers, and for f16 without F16C.
   addresses["fmodf"] = reinterpret_cast<const void*>(static_cast<float (*)(float, float)>(&std::fmod));
   addresses["fmod"] = reinterpret_cast<const void*>(static_cast<double (*)(double, double)>(&std::fmod));
+  for (const auto kind : {kernels::LinearAlgebraKind::kCholesky, kernels::LinearAlgebraKind::kLu,
+                          kernels::LinearAlgebraKind::kTriangularSolve}) {
+    for (PrimitiveType type : {F32, F64}) {
+      addresses[kernels::NameOfLinearAlgebra(kind, type)] =
+          reinterpret_cast<const void*>(kernels::FindLinearAlgebra(kind, type));
+    }
+  }
+  // And these for copies of memory.
+  addresses["memcpy"] = reinterpret_cast<const void*>(&std::memcpy);
+  addresses["memmove"] = reinterpret_cast<const void*>(&std::memmove);
+  addresses["memset"] = reinterpret_cast<const void*>(&std::memset);
   addresses["__extendhfsf2"] = reinterpret_cast<const void*>(&KashiHalfToSingle);
   addresses["__truncsfhf2"] = reinterpret_cast<const void*>(&KashiSingleToHalf);
   return addresses;

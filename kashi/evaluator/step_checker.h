@@ -6,7 +6,7 @@
 //   … EvaluationRun(options).Call(entry, arguments) …
 //   if (checker.first().has_value()) … first()->instruction computed first()->actual …
 //
-// A step is a kernel, a native loop, a thunk, or an operation that the compiled engine computes in its own way. Loops
+// A step is a kernel, a thunk, or an operation that the compiled engine computes in its own way. Loops
 // and conditionals of thunks are not compared, but their steps are. A step may get operands that another one has
 // overwritten, so a program on planned memory also runs once without the plan (ComparePlanned). The passes that
 // made the instructions are the only part that is not checked.

@@ -1,5 +1,6 @@
 #include "kashi/evaluator/step_profile.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace kashi::evaluator {
@@ -12,12 +13,13 @@ int64_t StepClock::Advance() {
   return now;
 }
 
-void StepClock::Begin(const HloInstruction* instruction) {
+void StepClock::Begin(const HloInstruction* instruction, int64_t joined) {
   const int64_t now = Advance();
   if (!open_.empty()) times_[open_.back().time].has_steps = true;
   const auto [place, is_new] = by_instruction_.try_emplace(instruction, times_.size());
   if (is_new) times_.push_back({instruction});
   ++times_[place->second].calls;
+  times_[place->second].joined = joined;
   open_.push_back({place->second, now});
 }
 
@@ -69,6 +71,7 @@ std::vector<StepTime> StepProfile::Times() const {
       sum.calls += time.calls;
       sum.own_ns += time.own_ns;
       sum.has_steps |= time.has_steps;
+      sum.joined = std::max(sum.joined, time.joined);
     }
   }
   return sums;

@@ -1,5 +1,5 @@
 // StepProfile: the time of each step of one or several runs. A step evaluates an instruction: it is a function of the
-// evaluator, or a kernel, a native loop or a thunk of the compiled engine.
+// evaluator, or a kernel, a native function or a thunk of the compiled engine.
 //
 //   StepProfile profile;
 //   hooks.profile = &profile;
@@ -27,6 +27,7 @@ struct StepTime {
   int64_t calls = 0;
   int64_t own_ns = 0;      // without the steps within it, such as those of a loop's body
   bool has_steps = false;  // there were steps within it
+  int64_t joined = 1;      // steps that one function runs, of which this is the last
 };
 
 // From begin_ns to end_ns, by the monotonic clock.
@@ -50,7 +51,7 @@ class StepClock {
 
   // Whether no step is in progress.
   bool is_idle() const { return open_.empty(); }
-  void Begin(const HloInstruction* instruction);
+  void Begin(const HloInstruction* instruction, int64_t joined = 1);
   // Ends the step that began last.
   void End();
   void AddOverlap(const StepOverlap& overlap);
@@ -104,11 +105,11 @@ class StepProfile {
   std::map<int64_t, StepClock> clocks_;
 };
 
-// Measures a step during its lifetime. `clock` may be null: does nothing.
+// Measures a step during its lifetime, or several that end with it. `clock` may be null: does nothing.
 class MeasuredStep {
  public:
-  MeasuredStep(StepClock* clock, const HloInstruction* instruction) : clock_(clock) {
-    if (clock_ != nullptr) clock_->Begin(instruction);
+  MeasuredStep(StepClock* clock, const HloInstruction* instruction, int64_t joined = 1) : clock_(clock) {
+    if (clock_ != nullptr) clock_->Begin(instruction, joined);
   }
   ~MeasuredStep() {
     if (clock_ != nullptr) clock_->End();

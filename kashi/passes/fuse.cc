@@ -180,13 +180,22 @@ class ComputationFuser {
       // A constant that others need too stays an instruction besides.
       return;
     }
-    const bool starts_group =
-        instruction->opcode() == HloOpcode::kConcatenate || !IsFreeMovement(*instruction, support_);
+    const bool starts_group = instruction->opcode() == HloOpcode::kConcatenate || HasFewElements(*instruction) ||
+                              !IsFreeMovement(*instruction, support_);
     if (is_root || starts_group) {
       groups_.push_back({instruction, {{instruction, static_cast<double>(Iterations(*instruction))}}});
       if (!is_root) groups_.back().nests = NestsWith(*instruction, groups_.back()).value_or(1);
       groups_of_[instruction] = {static_cast<int>(groups_.size()) - 1};
     }
+  }
+
+  static bool HasFewElements(const HloInstruction& instruction) {
+    constexpr int64_t kFewElements = 4096;
+    if (!instruction.shape().IsArray() || instruction.opcode() == HloOpcode::kParameter || IsFree(instruction)) {
+      return false;
+    }
+    const int64_t elements = ShapeUtil::ElementsIn(instruction.shape());
+    return elements > kMostSmallElements && elements <= kFewElements;
   }
 
   // Whether to compute a cheap operation in each of several groups, rather than to write its result to memory for them.
@@ -241,11 +250,12 @@ class ComputationFuser {
       ++group.recomputed;
   }
 
-  // The evaluator computes a single cheap operation as fast, and there is nothing to compile.
+  // The evaluator computes a single cheap operation as fast, and there is nothing to compile. On a few elements, the
+  // call of the evaluator costs more than the operation.
   bool IsWorthAKernel(const FusionGroup& group) const {
-    return group.members.size() > 1 || group.root->opcode() == HloOpcode::kReduce || IsExpensive(*group.root) ||
-           group.root->opcode() == HloOpcode::kScatter || group.root->opcode() == HloOpcode::kConvert ||
-           group.root->opcode() == HloOpcode::kGather;
+    return group.members.size() > 1 || HasFewElements(*group.root) || group.root->opcode() == HloOpcode::kReduce ||
+           IsExpensive(*group.root) || group.root->opcode() == HloOpcode::kScatter ||
+           group.root->opcode() == HloOpcode::kConvert || group.root->opcode() == HloOpcode::kGather;
   }
 
   absl::Status Build(const FusionGroup& group, const std::vector<HloInstruction*>& users_first) {

@@ -2,10 +2,15 @@
 #ifndef KASHI_PASSES_PLAIN_ARRAY_H_
 #define KASHI_PASSES_PLAIN_ARRAY_H_
 
+#include <cstdint>
+
 #include "kashi/array/primitive_type.h"
 #include "kashi/array/shape.h"
 
 namespace kashi::passes {
+
+// Arrays of up to this many elements live in registers.
+inline constexpr int64_t kMostSmallElements = 64;
 
 // PRED, BF16, F16, F32, F64, and integers of whole bytes.
 bool IsPlainType(PrimitiveType type);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostUnrolledIterations = 8;
 constexpr int64_t kMostUnrolledInstructions = 400;  // of all iterations
-constexpr int64_t kLargeState = 4096;               // elements; an array that no native loop keeps in registers
+constexpr int64_t kLargeState = 4096;               // elements; an array that no native function keeps in registers
 
 bool IsPlainInBody(const HloInstruction& instruction, const CodeSupport& support) {
   return instruction.opcode() == HloOpcode::kParameter || instruction.opcode() == HloOpcode::kTuple ||

@@ -12,7 +12,7 @@
 namespace kashi::passes {
 
 // Loops whose number of iterations is known and whose body has only operations that kernels compute. Loops on small
-// arrays stay, since they become native loops. Calls must have been inlined.
+// arrays stay, since they become native functions. Calls must have been inlined.
 absl::Status UnrollLoops(HloModule* module, const PassContext& context);
 
 }  // namespace kashi::passes

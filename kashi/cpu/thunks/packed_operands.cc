@@ -8,7 +8,7 @@ namespace kashi::cpu {
 namespace {
 
 // The form of the packed rhs of a dot.
-auto PackedFormOf(const DotThunk::Matrices& dot) {
+auto PackedFormOf(const codegen::DotMatrices& dot) {
   return std::make_tuple(dot.type, dot.sizes.batch, dot.sizes.k, dot.sizes.n, dot.rhs.batch, dot.rhs.row,
                          dot.rhs.column);
 }
@@ -22,7 +22,7 @@ std::vector<int> PackedOperands::LeaveLoop() {
   return numbers;
 }
 
-int PackedOperands::NumberOf(const DotThunk::Matrices& dot, int rhs, bool is_constant) {
+int PackedOperands::NumberOf(const codegen::DotMatrices& dot, int rhs, bool is_constant) {
   std::vector<Packed>* packed = is_constant ? &constants_ : nullptr;
   for (auto loop = loops_.rbegin(); !is_constant && loop != loops_.rend(); ++loop) {
     if (!absl::c_linear_search(loop->kept, rhs)) break;

@@ -22,7 +22,7 @@ class PackedOperands {
   // The number of the packed rhs, for a dot in the loops that were entered and not left. DotThunk::kNone if rhs may
   // change, if packing gains nothing, or if all together would take more than kMaxBytes. The outermost loop that keeps
   // rhs packs it.
-  int NumberOf(const DotThunk::Matrices& dot, int rhs, bool is_constant);
+  int NumberOf(const codegen::DotMatrices& dot, int rhs, bool is_constant);
   // All numbers are below this.
   int count() const { return count_; }
 
@@ -31,7 +31,7 @@ class PackedOperands {
 
   struct Packed {
     int rhs;
-    DotThunk::Matrices dot;  // the first that reads it
+    codegen::DotMatrices dot;  // the first that reads it
     int number;
   };
   struct Loop {

@@ -11,7 +11,7 @@ namespace kashi::cpu {
 namespace {
 
 // m rows times a rhs of k rows and n columns.
-DotThunk::Matrices Dot(int64_t m, int64_t k, int64_t n) { return {F32, {1, m, k, n}, {m * k, k, 1}, {k * n, n, 1}}; }
+codegen::DotMatrices Dot(int64_t m, int64_t k, int64_t n) { return {F32, {1, m, k, n}, {m * k, k, 1}, {k * n, n, 1}}; }
 constexpr int kWeights = 5, kOther = 6;  // slots
 
 TEST(PackedOperandsTest, OnlyWhatStaysTheSame) {

@@ -37,13 +37,32 @@ absl::Status ThunkSequence::RunStep(const Step& step, int64_t begin, const Thunk
   return frame.run.hooks().checker->Compare(*step.instruction, std::move(operands), result, frame.run);
 }
 
+void ThunkSequence::AddNative(Place begin, std::unique_ptr<Thunk> native) {
+  run_.resize(begin.run);
+  run_.push_back(native.get());
+  natives_.push_back({begin.step, static_cast<int64_t>(steps_.size()), size(), std::move(native)});
+}
+
 absl::Status ThunkSequence::RunObserved(const ThunkFrame& frame) const {
   int64_t begin = 0;
-  for (const Step& step : steps_) {
-    const evaluator::MeasuredStep measured(frame.run.step_clock(), step.instruction);
-    const base::GuardedStep guarded(step.instruction->name());
-    KASHI_RETURN_IF_ERROR(RunStep(step, begin, frame));
-    begin = step.end;
+  size_t native = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step* step = &steps_[i];
+    const bool is_native = frame.leaves == nullptr && native < natives_.size() &&
+                           natives_[native].begin == static_cast<int64_t>(i) &&
+                           natives_[native].end > natives_[native].begin;
+    if (is_native) i = natives_[native].end - 1;
+    step = &steps_[i];
+    const int64_t joined = is_native ? natives_[native].end - natives_[native].begin : 1;
+    const evaluator::MeasuredStep measured(frame.run.step_clock(), step->instruction, joined);
+    const base::GuardedStep guarded(step->instruction->name());
+    if (is_native) {
+      KASHI_RETURN_IF_ERROR(natives_[native].thunk->Run(frame));
+      begin = natives_[native++].end_thunk;
+    } else {
+      KASHI_RETURN_IF_ERROR(RunStep(*step, begin, frame));
+      begin = step->end;
+    }
   }
   return RunThunks(begin, size(), frame);
 }

@@ -49,6 +49,7 @@ class ThunkSequence {
  public:
   // work: element operations of the thunk. 0 if it counts them itself.
   void Add(std::unique_ptr<Thunk> thunk, int64_t work) {
+    run_.push_back(thunk.get());
     thunks_.push_back(std::move(thunk));
     work_ = SaturatingAdd(work_, work);
   }
@@ -57,11 +58,18 @@ class ThunkSequence {
   // The thunks since the last call evaluate this instruction, for observers. first_leaf: the start of the part of
   // ThunkFrame::leaves that has the arrays of its operands, then those of its result.
   void EndStep(const HloInstruction& instruction, int64_t first_leaf);
+  // Where the next thunk will be, for AddNative.
+  struct Place {
+    int64_t run, step;
+  };
+  Place End() const { return {static_cast<int64_t>(run_.size()), static_cast<int64_t>(steps_.size())}; }
+  // This thunk runs in the place of all thunks since `begin`, unless they are compared one by one.
+  void AddNative(Place begin, std::unique_ptr<Thunk> native);
   // Whether there are thunks since the last step.
   bool is_in_step() const { return size() > (steps_.empty() ? 0 : steps_.back().end); }
   [[nodiscard]] absl::Status Run(const ThunkFrame& frame) const {
     if (frame.is_observed) return RunObserved(frame);
-    for (const std::unique_ptr<Thunk>& thunk : thunks_) KASHI_RETURN_IF_ERROR(thunk->Run(frame));
+    for (const Thunk* thunk : run_) KASHI_RETURN_IF_ERROR(thunk->Run(frame));
     return absl::OkStatus();
   }
 
@@ -76,7 +84,15 @@ class ThunkSequence {
   absl::Status RunStep(const Step& step, int64_t begin, const ThunkFrame& frame) const;
   absl::Status RunThunks(int64_t begin, int64_t end, const ThunkFrame& frame) const;
 
-  std::vector<std::unique_ptr<Thunk>> thunks_;
+  // In the place of the steps [begin, end), whose last thunk ends before end_thunk.
+  struct Native {
+    int64_t begin, end, end_thunk;
+    std::unique_ptr<Thunk> thunk;
+  };
+
+  std::vector<std::unique_ptr<Thunk>> thunks_;  // one or more for each instruction
+  std::vector<const Thunk*> run_;               // what runs: native thunks, and others where there is none
+  std::vector<Native> natives_;
   std::vector<Step> steps_;  // thunks behind the last one are part of the step around the sequence
   int64_t work_ = 0;
 };

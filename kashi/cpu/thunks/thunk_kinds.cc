@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/buffers/in_place_order.h"
 #include "kashi/buffers/leaves.h"
+#include "kashi/codegen/dot_matrices.h"
+#include "kashi/codegen/linear_algebra.h"
 #include "kashi/cpu/thunks/thunks.h"
 #include "kashi/passes/kernel_premises.h"
 
@@ -14,13 +17,20 @@ namespace {
 // With more, the evaluator's functions use several threads.
 constexpr int64_t kMostElementsHere = 16384;
 
+bool HasDynamicSizes(const HloInstruction& instruction) {
+  return !instruction.shape().is_static() ||
+         absl::c_any_of(instruction.operands(), [](const HloInstruction* x) { return !x->shape().is_static(); });
+}
+
 // Whether a step always has the leaves of its instruction's shape.
 bool HasFixedLeaves(const evaluator::ComputationPlanStep& step) {
   const HloOpcode opcode = step.instruction->opcode();
   if (!step.refusal.ok() || step.has_dynamic_sizes || step.converts_operands) return false;
   const bool calls = opcode == HloOpcode::kWhile || opcode == HloOpcode::kConditional || opcode == HloOpcode::kFusion ||
                      opcode == HloOpcode::kCall;
-  return calls || !step.may_differ_from_shape;
+  // The result of a custom call is checked against its shape.
+  const bool is_custom_call = opcode == HloOpcode::kCustomCall && !HasDynamicSizes(*step.instruction);
+  return calls || is_custom_call || !step.may_differ_from_shape;
 }
 
 bool IsSmall(const Shape& shape) { return ShapeUtil::ElementsIn(shape) <= kMostElementsHere; }
@@ -54,8 +64,9 @@ ThunkKind ThunkKinds::KindOf(const HloInstruction& instruction) const {
     return is_slice ? ThunkKind::kDynamicSlice : ThunkKind::kUpdateSlice;
   }
   if (instruction.opcode() == HloOpcode::kDot) {
-    return DotThunk::MatricesOf(instruction).has_value() ? ThunkKind::kDot : ThunkKind::kEvaluator;
+    return codegen::DotMatricesOf(instruction).has_value() ? ThunkKind::kDot : ThunkKind::kEvaluator;
   }
+  if (codegen::LinearAlgebraCallOf(instruction).has_value()) return ThunkKind::kLinearAlgebra;
   const bool is_element_thunk = HasSizesOfElements(*StepOf(instruction)) && IsSmall(instruction.shape());
   return is_element_thunk ? ThunkKind::kElements : ThunkKind::kEvaluator;
 }
@@ -72,6 +83,7 @@ buffers::MemoryUse ThunkKinds::UseOf(const HloInstruction& instruction) const {
       return buffers::MemoryUse::Kind::kElementwise;
     case ThunkKind::kDynamicSlice:
     case ThunkKind::kDot:
+    case ThunkKind::kLinearAlgebra:
       return buffers::MemoryUse::Kind::kNew;
     case ThunkKind::kEvaluator:
       break;

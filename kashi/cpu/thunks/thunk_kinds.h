@@ -18,11 +18,12 @@ namespace kashi::cpu {
 using FindStep = absl::FunctionRef<const evaluator::CompiledStep*(const HloInstruction& instruction)>;
 
 enum class ThunkKind {
-  kStep,          // a kernel or a native loop
+  kStep,          // a kernel
   kDynamicSlice,  // of a few elements
   kUpdateSlice,
-  kDot,       // of matrices as they lie
-  kElements,  // one elementwise operation on a small array
+  kDot,            // of matrices as they lie
+  kLinearAlgebra,  // of small matrices
+  kElements,       // one elementwise operation on a small array
   kEvaluator,
 };
 

@@ -113,49 +113,14 @@ absl::Status CopyThunk::Run(const ThunkFrame& frame) const {
 
 namespace {
 
-// The strides of an array with these dimensions; nothing if its layout is not that of a matrix.
-std::optional<DotThunk::Strides> StridesOf(const Shape& shape, absl::Span<const int64_t> batch,
-                                           absl::Span<const int64_t> rows, absl::Span<const int64_t> columns) {
-  const DimensionVector strides = evaluator::RowMajorStrides(shape.dimensions());
-  const std::optional<int64_t> batch_stride = evaluator::MergedStride(shape.dimensions(), strides, batch);
-  const std::optional<int64_t> row_stride = evaluator::MergedStride(shape.dimensions(), strides, rows);
-  const std::optional<int64_t> column_stride = evaluator::MergedStride(shape.dimensions(), strides, columns);
-  if (!batch_stride.has_value() || !row_stride.has_value() || !column_stride.has_value()) return std::nullopt;
-  if (*row_stride > 1 && *column_stride > 1) return std::nullopt;
-  return DotThunk::Strides{*batch_stride, *row_stride, *column_stride == 0 ? 1 : *column_stride};
-}
-
-}  // namespace
-
-std::optional<DotThunk::Matrices> DotThunk::MatricesOf(const HloInstruction& dot) {
-  const DotDimensionNumbers& dnums = dot.dot_dimension_numbers();
-  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-  const PrimitiveType type = dot.shape().element_type();
-  if ((type != F32 && type != F64) || lhs.element_type() != type || rhs.element_type() != type) return std::nullopt;
-  const DimensionVector lhs_rows = evaluator::OtherDimensions(lhs.dimensions_size(), dnums.lhs_batch_dimensions(),
-                                                              dnums.lhs_contracting_dimensions());
-  const DimensionVector rhs_columns = evaluator::OtherDimensions(rhs.dimensions_size(), dnums.rhs_batch_dimensions(),
-                                                                 dnums.rhs_contracting_dimensions());
-  const auto left = StridesOf(lhs, dnums.lhs_batch_dimensions(), lhs_rows, dnums.lhs_contracting_dimensions());
-  const auto right = StridesOf(rhs, dnums.rhs_batch_dimensions(), dnums.rhs_contracting_dimensions(), rhs_columns);
-  if (!left.has_value() || !right.has_value()) return std::nullopt;
-  const kernels::MatrixProductSizes sizes = {evaluator::SizeOf(lhs.dimensions(), dnums.lhs_batch_dimensions()),
-                                             evaluator::SizeOf(lhs.dimensions(), lhs_rows),
-                                             evaluator::SizeOf(lhs.dimensions(), dnums.lhs_contracting_dimensions()),
-                                             evaluator::SizeOf(rhs.dimensions(), rhs_columns)};
-  return Matrices{type, sizes, *left, *right};
-}
-
-namespace {
-
 template <typename T>
-kernels::MatrixOperand<T> OperandOf(const void* data, const DotThunk::Strides& strides) {
+kernels::MatrixOperand<T> OperandOf(const void* data, const codegen::DotMatrices::Strides& strides) {
   return {static_cast<const T*>(data), strides.batch, strides.row, strides.column};
 }
 
 }  // namespace
 
-int64_t DotThunk::PackedBytesOf(const Matrices& matrices) {
+int64_t DotThunk::PackedBytesOf(const codegen::DotMatrices& matrices) {
   const auto bytes = [&](auto zero) {
     using T = decltype(zero);
     return kernels::PackedRhsBytes<T>(matrices.sizes, OperandOf<T>(nullptr, matrices.lhs),
@@ -194,6 +159,16 @@ absl::Status DotThunk::Multiply(const ThunkFrame& frame) const {
 absl::Status DotThunk::Run(const ThunkFrame& frame) const {
   const KeepDenormals keep;
   return matrices_.type == F64 ? Multiply<double>(frame) : Multiply<float>(frame);
+}
+
+absl::Status LinearAlgebraThunk::Run(const ThunkFrame& frame) const {
+  constexpr int64_t kGrain = 32768;  // element operations: some 10 microseconds
+  kernels::LinearAlgebraFunction* const function = kernels::FindLinearAlgebra(call_.kind, call_.type);
+  const int64_t matrices = std::max<int64_t>(1, kGrain / call_.WorkOfMatrix());
+  return evaluator::ParallelFor(frame.run, call_.batch, matrices, [&](int64_t begin, int64_t end, int) {
+    const KeepDenormals keep;
+    function(frame.pointers + operands_, frame.pointers + results_, begin, end, call_.m, call_.n, call_.flags);
+  });
 }
 
 SlicePlace::SlicePlace(const HloInstruction& slice, int64_t start_operand, absl::Span<const int64_t> array_sizes,

@@ -13,15 +13,17 @@
 #include "absl/types/span.h"
 #include "kashi/array/dimension_vector.h"
 #include "kashi/array/shape.h"
+#include "kashi/codegen/dot_matrices.h"
 #include "kashi/cpu/thunks/thunk.h"
 #include "kashi/evaluator/compiled_step.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/kernels/matrix_product.h"
+#include "kashi/kernels/small_linear_algebra.h"
 
 namespace kashi::cpu {
 
-// A kernel or a native loop. Pointers: the arrays of the operands, then those of the results.
+// A kernel. Pointers: the arrays of the operands, then those of the results.
 class StepThunk : public Thunk {
  public:
   StepThunk(const evaluator::MemoryStep& step, int64_t first, int64_t operand_count)
@@ -74,21 +76,12 @@ class CopyThunk : public Thunk {
 // Pointers: lhs, rhs, result: matrices as in matrix_product.h. The element type is F32 or F64.
 class DotThunk : public Thunk {
  public:
-  struct Strides {
-    int64_t batch, row, column;
-  };
-  struct Matrices {
-    PrimitiveType type;
-    kernels::MatrixProductSizes sizes;
-    Strides lhs, rhs;
-  };
-  // Nothing if the layout of an operand is not that of a matrix, or for other types.
-  static std::optional<Matrices> MatricesOf(const HloInstruction& dot);
   // The bytes of rhs when packed in advance; 0 if that gains nothing.
-  static int64_t PackedBytesOf(const Matrices& matrices);
+  static int64_t PackedBytesOf(const codegen::DotMatrices& matrices);
   // packed: the number of the packed rhs, which stays valid until it is declared invalid; kNone: none.
   static constexpr int kNone = -1;
-  DotThunk(const Matrices& matrices, int64_t first, int packed) : matrices_(matrices), first_(first), packed_(packed) {}
+  DotThunk(const codegen::DotMatrices& matrices, int64_t first, int packed)
+      : matrices_(matrices), first_(first), packed_(packed) {}
   absl::Status Run(const ThunkFrame& frame) const override;
 
  private:
@@ -98,9 +91,21 @@ class DotThunk : public Thunk {
   template <typename T>
   const T* Packed(const ThunkFrame& frame) const;
 
-  Matrices matrices_;
+  codegen::DotMatrices matrices_;
   int64_t first_;
   int packed_;
+};
+
+// A factorization or triangular system of small matrices, on several threads. Pointers: operands, results.
+class LinearAlgebraThunk : public Thunk {
+ public:
+  LinearAlgebraThunk(const kernels::LinearAlgebraCall& call, int64_t first, int64_t operand_count)
+      : call_(call), operands_(first), results_(first + operand_count) {}
+  absl::Status Run(const ThunkFrame& frame) const override;
+
+ private:
+  kernels::LinearAlgebraCall call_;
+  int64_t operands_, results_;
 };
 
 // A part of an array whose start indices the program computes.

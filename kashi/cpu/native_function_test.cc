@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kashi/cpu/cpu_testing.h"
+#include "kashi/custom_calls/lapack_call.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::cpu {
@@ -68,7 +69,7 @@ ENTRY e {
 })");
 }
 
-TEST(NativeLoopTest, ComputesOnSmallArrays) {
+TEST(NativeFunctionTest, ComputesOnSmallArrays) {
   ExpectNative(Loop("f32[]", "h = f32[] constant(0.5)\n next = f32[] multiply(x, h)"));
   ExpectNative(Loop("f32[3]", "y = f32[3] sine(x)\n next = f32[3] add(y, x)"));
   ExpectNative(Loop("f32[2,3]", R"(y = f32[3,2] transpose(x), dimensions={1,0}
@@ -93,13 +94,13 @@ TEST(NativeLoopTest, ComputesOnSmallArrays) {
                     " next = u64[2] subtract(b, x)"));
 }
 
-TEST(NativeLoopTest, RoundsTheStateOfEachIteration) {
+TEST(NativeFunctionTest, RoundsTheStateOfEachIteration) {
   ExpectNative(Loop("bf16[4]", "h = bf16[4] constant({0.3, 1.1, 2.7, -0.9})\n next = bf16[4] multiply(x, h)"), 1,
                ErrorSpec(0));
   ExpectNative(Loop("f16[]", "h = f16[] constant(0.3)\n next = f16[] add(x, h)"), 1, ErrorSpec(0));
 }
 
-TEST(NativeLoopTest, SlicesSmallArraysAtComputedPlaces) {
+TEST(NativeFunctionTest, SlicesSmallArraysAtComputedPlaces) {
   // Starts beyond the end are cut.
   ExpectNative(Loop("f32[4]", R"(y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
   negative = f32[1] negate(y)
@@ -110,7 +111,7 @@ TEST(NativeLoopTest, SlicesSmallArraysAtComputedPlaces) {
   next = f32[3,5] dynamic-update-slice(x, z, zero, i))"));
 }
 
-TEST(NativeLoopTest, UpdatesLargeArraysInPlace) {
+TEST(NativeFunctionTest, UpdatesLargeArraysInPlace) {
   ExpectNative(Loop("f32[1000]", R"(y = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}
   z = f32[1] dynamic-slice(x, j), dynamic_slice_sizes={1}
   sum = f32[1] add(y, z)
@@ -123,7 +124,7 @@ TEST(NativeLoopTest, UpdatesLargeArraysInPlace) {
 }
 
 // A written array is read only before the write; otherwise the evaluator runs the loop.
-TEST(NativeLoopTest, ReadsMemoryInOrder) {
+TEST(NativeFunctionTest, ReadsMemoryInOrder) {
   // Reads the old array, in an instruction that comes after the update in the text.
   ExpectNative(Loop("f32[100]", R"(c = f32[1] constant({1})
   u = f32[100] dynamic-update-slice(x, c, i)
@@ -138,23 +139,21 @@ TEST(NativeLoopTest, ReadsMemoryInOrder) {
   k = s32[] reshape(y)
   z = s32[1] dynamic-slice(x, k), dynamic_slice_sizes={1}
   next = s32[100] dynamic-update-slice(u, z, j))",
-                    0),
-               0);
+                    0));
   // Two updates of one array; only one is kept.
   ExpectNative(Loop("f32[100]", R"(c = f32[1] constant({1})
   u = f32[100] dynamic-update-slice(x, c, i)
   v = f32[100] dynamic-update-slice(x, c, j)
   y = f32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
   next = f32[100] dynamic-update-slice(v, y, zero))",
-                    50),
-               0);
+                    50));
 }
 
 constexpr absl::string_view kElements =
     ", update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=";
 
 // JAX's x.at[i].set(x[i - 1]): places beyond the array are left out, not cut.
-TEST(NativeLoopTest, ScattersToLargeArraysInPlace) {
+TEST(NativeFunctionTest, ScattersToLargeArraysInPlace) {
   const std::string read_and_set = absl::StrCat(R"(k = s32[] constant(3)
   m = s32[] subtract(i, k)
   at = s32[1] reshape(m)
@@ -190,7 +189,7 @@ TEST(NativeLoopTest, ScattersToLargeArraysInPlace) {
 }
 
 // An index of two components, batches, and unsigned indices.
-TEST(NativeLoopTest, FindsWindowsByAllDimensionNumbers) {
+TEST(NativeFunctionTest, FindsWindowsByAllDimensionNumbers) {
   ExpectNative(Loop("f32[20,50]", R"(a = s32[1] reshape(i)
   b = s32[1] reshape(j)
   at = s32[2] concatenate(b, a), dimensions={0}
@@ -214,7 +213,7 @@ TEST(NativeLoopTest, FindsWindowsByAllDimensionNumbers) {
 }
 
 // Scatters to arrays in registers.
-TEST(NativeLoopTest, ScattersToSmallArrays) {
+TEST(NativeFunctionTest, ScattersToSmallArrays) {
   ExpectNative(Loop("f32[5]", absl::StrCat(R"(at = s32[2,1] constant({{1}, {-2}})
   wide = s32[2,1] broadcast(i), dimensions={}
   places = s32[2,1] add(at, wide)
@@ -227,7 +226,7 @@ TEST(NativeLoopTest, ScattersToSmallArrays) {
 }
 
 // Branches may update their arguments. If one reads memory that another instruction has written, the evaluator runs it.
-TEST(NativeLoopTest, BranchesUpdateLargeArraysInPlace) {
+TEST(NativeFunctionTest, BranchesUpdateLargeArraysInPlace) {
   const std::string branches = R"(HloModule m
 twice { s = (s32[], s32[100]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
@@ -253,12 +252,11 @@ same { s = (s32[], s32[100]) parameter(0)
   y = s32[1] dynamic-slice(u, j), dynamic_slice_sizes={1}
   k = s32[] reshape(y)
   both = (s32[], s32[100]) tuple(k, x)
-  next = s32[100] conditional(k, both, both), branch_computations={twice, same})"),
-               0);
+  next = s32[100] conditional(k, both, both), branch_computations={twice, same})"));
 }
 
 // where(condition, x, x.at[i].set(…)): no operation runs over the whole array.
-TEST(NativeLoopTest, MasksUpdatesThatAScalarChooses) {
+TEST(NativeFunctionTest, MasksUpdatesThatAScalarChooses) {
   ExpectNative(Loop("f32[100]",
                     absl::StrCat(R"(two = s32[] constant(2)
   r = s32[] remainder(i, two)
@@ -276,7 +274,7 @@ TEST(NativeLoopTest, MasksUpdatesThatAScalarChooses) {
                     50));
 }
 
-TEST(NativeLoopTest, TakesWhatOthersUseToo) {
+TEST(NativeFunctionTest, TakesWhatOthersUseToo) {
   ExpectNative(R"(HloModule m
 condition { s = (s32[], f32[100], f32[100], f32[2]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
@@ -346,17 +344,99 @@ ENTRY e { x = f32[] parameter(0)
   s = (s32[], s32[], f32[]) tuple(zero, n, x)
   ROOT w = (s32[], s32[], f32[]) while(s), condition=less, body=outer })";
 
-TEST(NativeLoopTest, RunsLoopsAndBranchesWithin) { ExpectNative(kNested); }
+TEST(NativeFunctionTest, RunsLoopsAndBranchesWithin) { ExpectNative(kNested); }
 
-// Large arrays in arithmetic, and operations without a native form: the evaluator runs the loop, with kernels.
-TEST(NativeLoopTest, LeavesOtherLoopsToTheEvaluator) {
-  ExpectNative(Loop("f32[1000]", "y = f32[1000] sine(x)\n next = f32[1000] add(y, x)"), 0, ErrorSpec(1e-5, 1e-5));
+// Kernels of much work, which may use several threads, and operations without a native form.
+TEST(NativeFunctionTest, LeavesOtherLoopsToThunks) {
+  ExpectNative(Loop("f32[1000]", "y = f32[1000] sine(x)\n next = f32[1000] add(y, x)"), 1, ErrorSpec(1e-5, 1e-5));
+  ExpectNative(Loop("f32[100000]", "y = f32[100000] sine(x)\n next = f32[100000] add(y, x)"), 0, ErrorSpec(1e-5, 1e-5));
   ExpectNative(Loop("f32[4]", R"(y = f32[4] sort(x), dimensions={0}, to_apply=before
   next = f32[4] negate(y))"),
                0);
 }
 
-TEST(NativeLoopTest, ObeysLimits) {
+// Products of more elements than registers hold are loops; each kind of loop, with all its widths and rests.
+TEST(NativeFunctionTest, Dots) {
+  const auto dot = [](absl::string_view x, absl::string_view shape, absl::string_view numbers) {
+    return absl::StrCat("ENTRY e { x = ", x, " parameter(0) y = ", x, " parameter(1) r = ", shape, " dot(x, y), ",
+                        numbers, " z = ", shape, " negate(r) ROOT w = ", shape, " add(z, r) }");
+  };
+  for (const char* type : {"f32", "f64"}) {
+    for (int size : {1, 2, 7, 9, 16, 35}) {
+      const std::string x = absl::StrCat(type, "[", size, ",", size, "]"), batches = absl::StrCat(type, "[3,5,5]");
+      for (const char* numbers :
+           {"lhs_contracting_dims={1}, rhs_contracting_dims={0}", "lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+            "lhs_contracting_dims={1}, rhs_contracting_dims={1}"}) {
+        ExpectAsEvaluator(dot(x, x, numbers), ErrorSpec(1e-4, 1e-4));
+      }
+      ExpectAsEvaluator(dot(batches, batches,
+                            "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+                            "rhs_contracting_dims={1}"),
+                        ErrorSpec(1e-4, 1e-4));
+      for (const char* side : {"0", "1"}) {
+        ExpectAsEvaluator(
+            absl::StrCat("ENTRY e { x = ", type, "[100,100] parameter(0) y = ", type, "[100] parameter(1) a = ", type,
+                         "[", size, ",100] slice(x), slice={[0:", size, "], [0:100]} b = ", type, "[100,", size,
+                         "] slice(x), slice={[0:100], [0:", size, "]} r = ", type, "[", size,
+                         side[0] == '0' ? "] dot(a, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+                                        : "] dot(b, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+                         " ROOT z = ", type, "[", size, "] negate(r) }"),
+            ErrorSpec(1e-3, 1e-4));
+      }
+    }
+  }
+}
+
+// JAX's calls of LAPACK, in a loop and with one result that nothing uses.
+TEST(NativeFunctionTest, LinearAlgebra) {
+  if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  const auto loop = [](absl::string_view call) {
+    return Loop("f32[5,5]", absl::StrCat(R"(sixteen = f32[] constant(16)
+  rows = s32[5,5] iota(), iota_dimension=0
+  columns = s32[5,5] iota(), iota_dimension=1
+  on = pred[5,5] compare(rows, columns), direction=EQ
+  much = f32[5,5] broadcast(sixteen), dimensions={}
+  none = f32[] constant(0)
+  zeros = f32[5,5] broadcast(none), dimensions={}
+  diagonal = f32[5,5] select(on, much, zeros)
+  turned = f32[5,5] transpose(x), dimensions={1,0}
+  both = f32[5,5] add(x, turned)
+  a = f32[5,5] add(both, diagonal)
+)",
+                                         call, "\n next = f32[5,5] tanh(r)"));
+  };
+  const ErrorSpec error(1e-4, 1e-4);
+  for (int uplo : {'L', 'U'}) {
+    ExpectNative(
+        loop(absl::StrCat(R"(f = (f32[5,5]{0,1}, s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi", )",
+                          "operand_layout_constraints={f32[5,5]{0,1}}, "
+                          "backend_config={uplo = ",
+                          uplo, R"( : ui8}
+  info = s32[] get-tuple-element(f), index=1
+  sum = f32[] convert(info)
+  wide = f32[5,5] broadcast(sum), dimensions={}
+  l = f32[5,5] get-tuple-element(f), index=0
+  r = f32[5,5] add(l, wide))")),
+        1, error);
+    for (int side : {'L', 'R'}) {
+      ExpectNative(loop(absl::StrCat(R"(r = f32[5,5]{0,1} custom-call(a, x), custom_call_target="lapack_strsm_ffi", )",
+                                     "operand_layout_constraints={f32[5,5]{0,1}, f32[5,5]{0,1}}, "
+                                     "backend_config={side = ",
+                                     side, " : ui8, uplo = ", uplo, " : ui8, trans_x = 84 : ui8, diag = 78 : ui8}")),
+                   1, error);
+    }
+  }
+  // Stored by rows: the transposed matrix, for LAPACK.
+  ExpectNative(loop(R"(f = (f32[5,5], s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi"
+  r = f32[5,5] get-tuple-element(f), index=0)"),
+               0, error);
+  ExpectNative(loop(R"(f = (f32[5,5]{0,1}, s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi",
+  operand_layout_constraints={f32[5,5]{0,1}}
+  r = f32[5,5] get-tuple-element(f), index=0)"),
+               1, error);
+}
+
+TEST(NativeFunctionTest, ObeysLimits) {
   const auto module = ReadVerified(Loop("f32[]", "next = f32[] negate(x)", 1 << 30));
   ASSERT_TRUE(module.ok()) << module.status();
   const auto program = CompiledProgram::Compile(**module);
@@ -377,7 +457,7 @@ TEST(NativeLoopTest, ObeysLimits) {
 }
 
 // A limit of inner loops names the inner loop.
-TEST(NativeLoopTest, NamesTheLoopThatIsTooLong) {
+TEST(NativeFunctionTest, NamesTheLoopThatIsTooLong) {
   const auto module = ReadVerified(kNested);
   ASSERT_TRUE(module.ok()) << module.status();
   const auto program = CompiledProgram::Compile(**module);

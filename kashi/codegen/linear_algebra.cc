@@ -1,0 +1,149 @@
+#include "kashi/codegen/linear_algebra.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/types/span.h"
+#include "kashi/array/shape.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/custom_calls/lapack_call.h"
+
+namespace kashi::codegen {
+namespace {
+
+using kernels::LinearAlgebraCall;
+using kernels::LinearAlgebraKind;
+using Attributes = absl::flat_hash_map<std::string, int64_t>;
+
+// "lapack_spotrf_ffi" -> "potrf", F32. Empty for others.
+absl::string_view RoutineOf(absl::string_view target, PrimitiveType* type) {
+  if (!absl::ConsumePrefix(&target, "lapack_") || !absl::ConsumeSuffix(&target, "_ffi")) return "";
+  *type = absl::ConsumePrefix(&target, "s") ? F32 : absl::ConsumePrefix(&target, "d") ? F64 : PRIMITIVE_TYPE_INVALID;
+  return *type == PRIMITIVE_TYPE_INVALID ? "" : target;
+}
+
+// Whether the dimensions are those of the batch and then these.
+bool HasDimensions(const Shape& shape, PrimitiveType type, absl::Span<const int64_t> batch,
+                   absl::Span<const int64_t> rest) {
+  if (!shape.IsArray() || shape.element_type() != type || !shape.is_static()) return false;
+  const absl::Span<const int64_t> dimensions = shape.dimensions();
+  return dimensions.size() == batch.size() + rest.size() && dimensions.first(batch.size()) == batch &&
+         dimensions.subspan(batch.size()) == rest;
+}
+
+// Whether each matrix is stored by columns, as LAPACK reads its bytes; the batch is row-major.
+bool IsStoredByColumns(const Shape& shape) {
+  const int64_t rank = shape.dimensions_size();
+  std::vector<int64_t> order = {rank - 2, rank - 1};
+  for (int64_t d = rank - 3; d >= 0; --d) order.push_back(d);
+  const auto is_trivial = [&](int64_t d) { return shape.dimensions(static_cast<int>(d)) == 1; };
+  std::vector<int64_t> stored = shape.has_layout() ? std::vector<int64_t>(shape.layout().minor_to_major().begin(),
+                                                                          shape.layout().minor_to_major().end())
+                                                   : std::vector<int64_t>();
+  for (std::vector<int64_t>* dimensions : {&order, &stored}) {
+    dimensions->erase(std::remove_if(dimensions->begin(), dimensions->end(), is_trivial), dimensions->end());
+  }
+  return order == stored;
+}
+
+// The matrices among operands and results.
+bool AreStoredByColumns(const HloInstruction& call) {
+  for (int64_t i = 0; i < call.operand_count(); ++i) {
+    const Shape& shape = call.layout_constrained() ? call.operand_shapes_with_layout()[i] : call.operand(i)->shape();
+    if (!IsStoredByColumns(shape)) return false;
+  }
+  return IsStoredByColumns(call.shape().IsTuple() ? call.shape().tuple_shapes(0) : call.shape());
+}
+
+// Whether an attribute is one of two letters; *bit is set in the flags for the first.
+bool ReadFlag(const Attributes& attributes, absl::string_view name, char set, absl::string_view unset, int64_t bit,
+              int64_t* flags) {
+  const auto found = attributes.find(name);
+  if (found == attributes.end()) return false;
+  if (found->second == set) *flags |= bit;
+  return found->second == set || unset.find(static_cast<char>(found->second)) != absl::string_view::npos;
+}
+
+bool IsCholesky(const Shape& result, absl::Span<const int64_t> batch, const Attributes& attributes,
+                LinearAlgebraCall* call) {
+  const bool fits = result.IsTuple() && result.tuple_shapes_size() == 2 && call->m == call->n &&
+                    HasDimensions(result.tuple_shapes(0), call->type, batch, {call->n, call->n}) &&
+                    HasDimensions(result.tuple_shapes(1), S32, batch, {});
+  return fits && ReadFlag(attributes, "uplo", 'L', "U", LinearAlgebraCall::kLower, &call->flags);
+}
+
+bool IsLu(const Shape& result, absl::Span<const int64_t> batch, const LinearAlgebraCall& call) {
+  return result.IsTuple() && result.tuple_shapes_size() == 3 &&
+         HasDimensions(result.tuple_shapes(0), call.type, batch, {call.m, call.n}) &&
+         HasDimensions(result.tuple_shapes(1), S32, batch, {std::min(call.m, call.n)}) &&
+         HasDimensions(result.tuple_shapes(2), S32, batch, {});
+}
+
+bool IsTriangularSolve(const HloInstruction& instruction, absl::Span<const int64_t> batch, const Attributes& attributes,
+                       LinearAlgebraCall* call) {
+  const Shape& b = instruction.operand(1)->shape();
+  if (b.dimensions_size() != static_cast<int64_t>(batch.size()) + 2 || call->m != call->n) return false;
+  const int64_t size = call->n;
+  call->m = b.dimensions(static_cast<int>(batch.size()));
+  call->n = b.dimensions(static_cast<int>(batch.size()) + 1);
+  const bool fits = HasDimensions(b, call->type, batch, {call->m, call->n}) &&
+                    HasDimensions(instruction.shape(), call->type, batch, {call->m, call->n}) &&
+                    ReadFlag(attributes, "side", 'L', "R", LinearAlgebraCall::kLeft, &call->flags) &&
+                    ReadFlag(attributes, "uplo", 'L', "U", LinearAlgebraCall::kLower, &call->flags) &&
+                    ReadFlag(attributes, "trans_x", 'T', "N", LinearAlgebraCall::kTransposed, &call->flags) &&
+                    ReadFlag(attributes, "diag", 'U', "N", LinearAlgebraCall::kUnit, &call->flags);
+  return fits && size == ((call->flags & LinearAlgebraCall::kLeft) != 0 ? call->m : call->n);
+}
+
+}  // namespace
+
+std::optional<LinearAlgebraCall> LinearAlgebraCallOf(const HloInstruction& instruction) {
+  LinearAlgebraCall call;
+  if (instruction.opcode() != HloOpcode::kCustomCall || instruction.operands().empty()) return std::nullopt;
+  const absl::string_view routine = RoutineOf(instruction.custom_call_target(), &call.type);
+  const Shape& a = instruction.operand(0)->shape();
+  if (routine.empty() || !a.IsArray() || a.dimensions_size() < 2 || a.element_type() != call.type) return std::nullopt;
+  const absl::StatusOr<Attributes> attributes =
+      custom_calls::ParseFfiAttributes(instruction.raw_backend_config_string());
+  if (!attributes.ok()) return std::nullopt;
+  const absl::Span<const int64_t> batch = absl::MakeConstSpan(a.dimensions()).first(a.dimensions_size() - 2);
+  call.m = a.dimensions(a.dimensions_size() - 2);
+  call.n = a.dimensions(a.dimensions_size() - 1);
+  if (!HasDimensions(a, call.type, batch, {call.m, call.n})) return std::nullopt;
+  call.batch = 1;
+  for (int64_t size : batch) call.batch *= size;
+  bool fits = false;
+  if (routine == "potrf" && instruction.operand_count() == 1) {
+    call.kind = LinearAlgebraKind::kCholesky;
+    fits = IsCholesky(instruction.shape(), batch, *attributes, &call);
+  } else if (routine == "getrf" && instruction.operand_count() == 1) {
+    call.kind = LinearAlgebraKind::kLu;
+    fits = IsLu(instruction.shape(), batch, call);
+  } else if (routine == "trsm" && instruction.operand_count() == 2) {
+    call.kind = LinearAlgebraKind::kTriangularSolve;
+    fits = IsTriangularSolve(instruction, batch, *attributes, &call);
+  }
+  const bool is_small = std::min(call.m, call.n) > 0 && std::max(call.m, call.n) <= LinearAlgebraCall::kMostRows;
+  return fits && is_small && call.batch > 0 && AreStoredByColumns(instruction) ? std::make_optional(call)
+                                                                               : std::nullopt;
+}
+
+void EmitLinearAlgebra(const LinearAlgebraCall& call, llvm::Value* operands, llvm::Value* results, Ir& ir,
+                       CodeModule& module) {
+  llvm::Type *pointer = ir.getPtrTy(), *integer = ir.getInt64Ty();
+  llvm::FunctionType* const type = llvm::FunctionType::get(
+      ir.getVoidTy(), {pointer, pointer, integer, integer, integer, integer, integer}, /*isVarArg=*/false);
+  const llvm::FunctionCallee callee =
+      module.module().getOrInsertFunction(kernels::NameOfLinearAlgebra(call.kind, call.type), type);
+  const auto number = [&](int64_t n) { return ir.getInt64(static_cast<uint64_t>(n)); };
+  ir.CreateCall(callee,
+                {operands, results, number(0), number(call.batch), number(call.m), number(call.n), number(call.flags)});
+}
+
+}  // namespace kashi::codegen
