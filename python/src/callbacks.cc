@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "arrays.h"
@@ -116,6 +117,13 @@ nb::dict CustomCallsOf(nb::handle custom_calls, const HloModule& module, const s
       targets.empty() ? "it has no custom calls" : absl::StrCat("its targets are ", QuotedNames(targets));
   ThrowValueError(absl::StrCat("custom_calls has ", QuotedNames(unknown), ", but no custom call of module ",
                                module.name(), " has such a target: ", known));
+}
+
+bool HasFunction(nb::handle functions, const std::set<std::string>& targets) {
+  return absl::c_any_of(targets, [&](const std::string& target) {
+    const nb::str name = ToStr(target);
+    return nb::borrow<nb::dict>(functions).contains(name) || Functions().contains(name);
+  });
 }
 
 absl::Status Callbacks::Failure::Keep(nb::python_error raised, const HloInstruction& instruction) {

@@ -23,6 +23,9 @@ std::set<std::string> CustomCallTargets(const HloModule& module);
 // that cannot be called; ValueError if it has a target that is not among those of the module.
 nb::dict CustomCallsOf(nb::handle custom_calls, const HloModule& module, const std::set<std::string>& targets);
 
+// Whether one of these functions, or of those of register_custom_call, is for one of the targets. Needs the GIL.
+bool HasFunction(nb::handle functions, const std::set<std::string>& targets);
+
 // The functions that one run calls. The run may be on any threads and must not hold the GIL: the functions take it. An
 // exception of a function ends the run with an error; Rethrow then raises the exception itself.
 class Callbacks {

@@ -192,7 +192,7 @@ class CallableProgram {
 
   nb::object Run(const nb::args& passed) const {
     const nb::args arguments = parameters_.ArgumentsOf(passed);
-    if (small_results_.has_value()) return RunOnMemory(arguments);
+    if (small_results_.has_value() && !has_functions()) return RunOnMemory(arguments);
     return ArraysOf(RunValues(parameters_.ValuesOf(arguments), nullptr));
   }
 
@@ -266,9 +266,8 @@ class CallableProgram {
   // The facts of the module that calls need.
   void Prepare(nb::handle custom_calls) {
     scope_ = ProgramScopeOf(*module_);
-    const std::set<std::string> targets = CustomCallTargets(*module_);
-    has_custom_calls_ = !targets.empty();
-    functions_ = CustomCallsOf(custom_calls, *module_, targets);
+    targets_ = CustomCallTargets(*module_);
+    functions_ = CustomCallsOf(custom_calls, *module_, targets_);
     parameters_ = Parameters(*module_->entry_computation());
     if (TakesMemory()) small_results_ = SmallResults(root_shape());
     is_quick_ = engine::IsQuick(*module_, kQuickNs);
@@ -287,15 +286,18 @@ class CallableProgram {
     program_ = ValueOrThrow(std::move(program));
   }
 
+  // Whether a function of the user computes a custom call now.
+  bool has_functions() const { return !targets_.empty() && HasFunction(functions_, targets_); }
+
   bool TakesMemory() const {
-    return !has_custom_calls_ && !scope_.is_global() &&
+    return !scope_.is_global() &&
            absl::c_all_of(parameters_.shapes(), [](const Shape* shape) { return IsStaticArray(*shape); });
   }
   const Shape& root_shape() const { return module_->entry_computation()->root_instruction()->shape(); }
 
   EvaluationOptions OptionsFor(Callbacks* callbacks) const {
     EvaluationOptions options;
-    if (has_custom_calls_) options.custom_call_handler = callbacks->custom_calls(functions_);
+    if (has_functions()) options.custom_call_handler = callbacks->custom_calls(functions_);
     if (scope_.is_global()) options.global_devices = scope_.partitions;
     return options;
   }
@@ -357,7 +359,8 @@ class CallableProgram {
 
   absl::StatusOr<Value> Call(std::vector<Value> arguments, EvaluationOptions options,
                              evaluator::StepProfile* profile) const {
-    const bool is_plain = !has_custom_calls_ && !scope_.is_global() && profile == nullptr && !options.observer;
+    const bool is_plain =
+        !options.custom_call_handler && !scope_.is_global() && profile == nullptr && !options.observer;
     if (is_plain) return program_->ExecuteValues(std::move(arguments), options.cancelled);
     evaluator::RunHooks hooks;
     hooks.profile = profile;
@@ -369,8 +372,8 @@ class CallableProgram {
   std::unique_ptr<Program> program_;
   bool is_quick_ = false;
   ProgramScope scope_;
-  bool has_custom_calls_ = false;
-  nb::dict functions_;  // of its custom calls, by their targets
+  std::set<std::string> targets_;  // of its custom calls
+  nb::dict functions_;             // of its custom calls, by their targets
   Parameters parameters_;
   // Set for a program that is called on memory.
   std::optional<std::vector<const Shape*>> small_results_;
