@@ -145,6 +145,15 @@ def _static_arguments(f, static_argnums, static_argnames):
     return numbers, names
 
 
+# The type of JAX's concrete arrays.
+_ARRAY = type(jax.device_put(np.zeros(0, np.float32)))
+
+
+def _type_of(leaf):
+    aval = jax.typeof(leaf)
+    return aval.shape, aval.dtype, aval.weak_type
+
+
 class _Programs:
     """The programs of one function, by all that they depend on."""
 
@@ -153,33 +162,42 @@ class _Programs:
         self._static_numbers = frozenset(static_numbers)
         self._static_names = frozenset(static_names)
         self._programs = collections.OrderedDict()  # the one that was used last is at the end
+        self._last = (None, None)  # its key, and the program
         self._lock = threading.Lock()
 
     def key_of(self, args, kwargs):
         """The leaves of the dynamic arguments, in the order of the program's parameters, and the key."""
         # True is not 1, nor is 1.0, although they are equal.
         # A negative number counts from the end of the positional arguments of this call, as in JAX.
-        positions = {n + len(args) if n < 0 else n for n in self._static_numbers}
-        static = [(i, type(a), a) for i, a in enumerate(args) if i in positions]
-        static += [(n, type(kwargs[n]), kwargs[n]) for n in sorted(kwargs.keys() & self._static_names)]
-        dynamic = (tuple(a for i, a in enumerate(args) if i not in positions),
-                   {n: a for n, a in kwargs.items() if n not in self._static_names})
-        leaves, tree = jax.tree_util.tree_flatten(dynamic)
-        types = tuple([(a.shape, a.dtype, a.weak_type) for a in map(jax.typeof, leaves)])
+        static = ()
+        if self._static_numbers or self._static_names:
+            positions = {n + len(args) if n < 0 else n for n in self._static_numbers}
+            static = [(i, type(a), a) for i, a in enumerate(args) if i in positions]
+            static += [(n, type(kwargs[n]), kwargs[n]) for n in sorted(kwargs.keys() & self._static_names)]
+            args = tuple(a for i, a in enumerate(args) if i not in positions)
+            kwargs = {n: a for n, a in kwargs.items() if n not in self._static_names}
+        leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
+        # The type of an array is at hand, and one object for all arrays of the type: comparing it costs nothing.
+        types = tuple([a.aval if type(a) is _ARRAY else _type_of(a) for a in leaves])
         return leaves, (tree, types, tuple(static), _trace_context())
 
     def get(self, key):
         """The program, or None. TypeError for static arguments without a hash."""
+        last_key, last = self._last
+        if last_key == key:
+            return last
         with self._lock:
             program = self._programs.get(key)
             if program is not None:
                 self._programs.move_to_end(key)
+                self._last = (key, program)
             return program
 
     def add(self, key, args, kwargs):
         program = _Program(*self.lower(args, kwargs))
         with self._lock:
             self._programs[key] = program
+            self._last = (key, program)
             while len(self._programs) > MOST_PROGRAMS:
                 self._programs.popitem(last=False)
         return program
@@ -191,6 +209,7 @@ class _Programs:
     def clear(self):
         with self._lock:
             self._programs.clear()
+            self._last = (None, None)
 
 
 class Inspection:
@@ -371,6 +390,7 @@ class _Program:
         self._dtypes = [None if _is_key(aval.dtype) else aval.dtype for aval in arguments]
         self._donated = list(_reused([leaf.donated for leaf in leaves_of(lowered.args_info)], arguments, results))
         self._results = results
+        self._has_types_of_jax = any(map(_is_of_jax_alone, results))
         self._tree = traced.out_tree
         self._returns_tuple = module.entry.root.shape.is_tuple
 
@@ -384,7 +404,7 @@ class _Program:
         results = self._program.run(*arrays)
         if not self._returns_tuple:
             results = (results, )
-        placed = _placed(results, self._results, _committed_device(leaves))
+        placed = _placed(results, self._results, self._has_types_of_jax, _committed_device(leaves))
         for number in self._donated:
             if isinstance(leaves[number], jax.Array):
                 leaves[number].delete()
@@ -394,18 +414,26 @@ class _Program:
 def _committed_device(leaves):
     """That of the first array that is on a device because the program said so; else None."""
     for leaf in leaves:
+        if type(leaf) is _ARRAY and not leaf.committed:
+            continue
         if isinstance(leaf, jax.Array) and leaf.committed and isinstance(leaf.device, jax.Device):
             return leaf.device
     return None
 
 
-def _placed(arrays, avals, committed):
+def _placed(arrays, avals, has_types_of_jax, committed):
     """The results as jax.Arrays of their types: on this device, to which they are committed, or on the default device."""
     put = _put_function()
-    if put is None or any(map(_is_of_jax_alone, avals)) or (committed is None and jax.config.jax_default_device is not None):
+    if put is None or has_types_of_jax or (committed is None and jax.config.jax_default_device is not None):
         return list(map(_typed, jax.device_put(list(arrays), committed), avals))
-    device = jax.local_devices()[0] if committed is None else committed
-    return [put(aval, _on(device), [array], [device], committed is not None) for array, aval in zip(arrays, avals)]
+    device = _first_device() if committed is None else committed
+    sharding, devices, is_committed = _on(device), [device], committed is not None
+    return [put(aval, sharding, [array], devices, is_committed) for array, aval in zip(arrays, avals)]
+
+
+@functools.lru_cache(maxsize=None)
+def _first_device():
+    return jax.local_devices()[0]
 
 
 @functools.lru_cache(maxsize=None)
