@@ -181,4 +181,66 @@ llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x) {
   return ir.CreateSelect(ir.CreateFCmpOGT(t, f32.Real(0.927734375)), large, small);
 }
 
+namespace {
+
+// Sine and cosine of an angle in [-pi/4, pi/4], and the number of quarter turns that were taken from it.
+struct Turned {
+  llvm::Value *sine, *cosine;  // f64
+  llvm::Value* quarters;       // i32
+};
+
+//   q = x * 2/pi, rounded;  r = x - q * pi/2, in f64, with pi/2 as the sum of two numbers
+// The rest r has an error of 2^-54; an f32 that is no multiple of pi/2 is at least 2^-30 away from one.
+Turned EmitTurned(const LaneBuilder& lanes, llvm::Value* x) {
+  Ir& ir = lanes.ir();
+  llvm::Type* const type = lanes.Widen(ir.getDoubleTy());
+  const auto number = [&](double value) { return llvm::ConstantFP::get(type, value); };
+  const auto fma = [&](llvm::Value* a, llvm::Value* b, llvm::Value* c) {
+    return ir.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {a, b, c});
+  };
+  llvm::Value* const wide = ir.CreateFPExt(x, type);
+  llvm::Value* const q =
+      ir.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, ir.CreateFMul(wide, number(0.63661977236758138)));
+  llvm::Value* r = fma(q, number(-1.5707963267948966), wide);
+  r = fma(q, number(-6.123233995736766e-17), r);
+  llvm::Value* const z = ir.CreateFMul(r, r);
+  llvm::Value* sine = fma(number(2.7183114939898219e-6), z, number(-1.9839334836096632e-4));
+  sine = fma(sine, z, number(8.3333293858894632e-3));
+  sine = fma(sine, z, number(-1.6666666641626524e-1));
+  sine = fma(ir.CreateFMul(sine, z), r, r);
+  llvm::Value* cosine = fma(number(2.4390448796277409e-5), z, number(-1.3886763774609929e-3));
+  cosine = fma(cosine, z, number(4.1666623323739063e-2));
+  cosine = fma(cosine, z, number(-4.9999999725103100e-1));
+  cosine = fma(cosine, z, number(1));
+  return {sine, cosine, ir.CreateFPToSI(q, lanes.Widen(ir.getInt32Ty()))};
+}
+
+// The sine after `quarters` quarter turns: sine, cosine, -sine, -cosine.
+llvm::Value* EmitQuarters(const LaneBuilder& lanes, const Turned& turned, llvm::Value* quarters) {
+  Ir& ir = lanes.ir();
+  llvm::Type* const integer = lanes.Widen(ir.getInt32Ty());
+  const auto has_bit = [&](uint64_t bit) {
+    llvm::Value* const rest = ir.CreateAnd(quarters, llvm::ConstantInt::get(integer, bit));
+    return ir.CreateICmpNE(rest, llvm::ConstantInt::get(integer, 0));
+  };
+  llvm::Value* const value = ir.CreateSelect(has_bit(1), turned.cosine, turned.sine);
+  return ir.CreateFPTrunc(ir.CreateSelect(has_bit(2), ir.CreateFNeg(value), value), lanes.Widen(ir.getFloatTy()));
+}
+
+}  // namespace
+
+llvm::Value* EmitSinF32(const LaneBuilder& lanes, llvm::Value* x) {
+  Ir& ir = lanes.ir();
+  const Turned turned = EmitTurned(lanes, x);
+  llvm::Value* const y = EmitQuarters(lanes, turned, turned.quarters);
+  return ir.CreateSelect(ir.CreateFCmpOEQ(x, Single(lanes).Real(0)), x, y);  // -0 of -0
+}
+
+llvm::Value* EmitCosF32(const LaneBuilder& lanes, llvm::Value* x) {
+  const Turned turned = EmitTurned(lanes, x);
+  llvm::Value* const next =
+      lanes.ir().CreateAdd(turned.quarters, llvm::ConstantInt::get(lanes.Widen(lanes.ir().getInt32Ty()), 1));
+  return EmitQuarters(lanes, turned, next);
+}
+
 }  // namespace kashi::codegen

@@ -15,6 +15,10 @@ llvm::Value* EmitExpm1F32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitLogF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitTanhF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);
+// For |x| < kLargestAngle; of others: any number. They compute in f64, after S. Moshier and B. Evans.
+inline constexpr double kLargestAngle = 1e9;
+llvm::Value* EmitSinF32(const LaneBuilder& lanes, llvm::Value* x);
+llvm::Value* EmitCosF32(const LaneBuilder& lanes, llvm::Value* x);
 
 }  // namespace kashi::codegen
 

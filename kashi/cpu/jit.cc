@@ -253,7 +253,7 @@ absl::Status JitCompiler::CompileModule() {
   }
   std::vector<std::string> names;
   for (const llvm::Function& function : module_->module()) {
-    if (!function.isDeclaration()) names.push_back(function.getName().str());
+    if (!function.isDeclaration() && !function.hasLocalLinkage()) names.push_back(function.getName().str());
   }
   if (options_.keep_text) absl::StrAppend(&code_->ir_, module_->ToString());
   const bool has_key = options_.keep_objects || !options_.known.empty();

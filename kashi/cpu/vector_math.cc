@@ -3,10 +3,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "kashi/base/check.h"
 #include "kashi/codegen/inline_math.h"
 #include "kashi/kernels/small_linear_algebra.h"
@@ -179,6 +181,37 @@ llvm::Value* FencedResult(const codegen::LaneBuilder& lanes, llvm::Value* y) {
   return lanes.ir().CreateArithmeticFence(y, y->getType());
 }
 
+// A function of the module for this many lanes, which LLVM inlines, because it has branches: angles that the inline code
+// does not support are rare, and SLEEF's.
+//
+//   if (all |x| < kLargestAngle) return inline(x);
+//   return |x| < kLargestAngle ? inline(x) : sleef(x);
+llvm::Function* TrigonometricFunction(const codegen::LaneBuilder& outer, codegen::MathFunction function) {
+  const bool is_sine = function == codegen::MathFunction::kSin;
+  llvm::Module& module = *outer.ir().GetInsertBlock()->getModule();
+  const std::string name = absl::StrCat(is_sine ? "sin" : "cos", ".f32.", outer.lanes());
+  if (llvm::Function* const known = module.getFunction(name); known != nullptr) return known;
+  llvm::Type* const type = outer.Widen(outer.ir().getFloatTy());
+  llvm::Function* const made = llvm::Function::Create(llvm::FunctionType::get(type, {type}, /*isVarArg=*/false),
+                                                      llvm::Function::InternalLinkage, name, module);
+  made->addFnAttr(llvm::Attribute::AlwaysInline);
+  made->setDoesNotThrow();
+  const auto block = [&](const char* label) { return llvm::BasicBlock::Create(module.getContext(), label, made); };
+  codegen::Ir ir(block("entry"));
+  const codegen::LaneBuilder lanes(ir, outer.lanes(), outer.target(), outer.numbers());
+  llvm::Value* const x = made->getArg(0);
+  llvm::Value* const y = is_sine ? codegen::EmitSinF32(lanes, x) : codegen::EmitCosF32(lanes, x);
+  llvm::Value* const is_moderate = ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+                                                    llvm::ConstantFP::get(type, codegen::kLargestAngle));
+  llvm::BasicBlock *quick = block("quick"), *slow = block("slow");
+  ir.CreateCondBr(lanes.lanes() == 1 ? is_moderate : ir.CreateAndReduce(is_moderate), quick, slow);
+  ir.SetInsertPoint(quick);
+  ir.CreateRet(y);
+  ir.SetInsertPoint(slow);
+  ir.CreateRet(ir.CreateSelect(is_moderate, y, EmitCall(lanes, function, {x})));
+  return made;
+}
+
 class SleefAndInlineMath : public codegen::MathLibrary {
  public:
   llvm::Value* Emit(const codegen::LaneBuilder& lanes, codegen::MathFunction function,
@@ -195,6 +228,9 @@ llvm::Value* SleefAndInlineMath::Emit(const codegen::LaneBuilder& lanes, codegen
   if (HasInlineFunctions(lanes.target(), scalar)) {
     for (const InlineFunction& inlined : kInlineFunctions) {
       if (inlined.function == function) return FencedResult(lanes, inlined.emit(lanes, operands[0]));
+    }
+    if (function == codegen::MathFunction::kSin || function == codegen::MathFunction::kCos) {
+      return FencedResult(lanes, lanes.ir().CreateCall(TrigonometricFunction(lanes, function), {operands[0]}));
     }
   }
   std::vector<llvm::Value*> arguments(operands.begin(), operands.end());
