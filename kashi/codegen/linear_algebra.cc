@@ -56,7 +56,8 @@ bool IsStoredByColumns(const Shape& shape) {
 bool AreStoredByColumns(const HloInstruction& call) {
   for (int64_t i = 0; i < call.operand_count(); ++i) {
     const Shape& shape = call.layout_constrained() ? call.operand_shapes_with_layout()[i] : call.operand(i)->shape();
-    if (!IsStoredByColumns(shape)) return false;
+    const bool is_matrix = shape.dimensions_size() == call.operand(0)->shape().dimensions_size();
+    if (is_matrix && !IsStoredByColumns(shape)) return false;
   }
   return IsStoredByColumns(call.shape().IsTuple() ? call.shape().tuple_shapes(0) : call.shape());
 }
@@ -101,6 +102,69 @@ bool IsTriangularSolve(const HloInstruction& instruction, absl::Span<const int64
   return fits && size == ((call->flags & LinearAlgebraCall::kLeft) != 0 ? call->m : call->n);
 }
 
+bool IsQr(const Shape& result, absl::Span<const int64_t> batch, const LinearAlgebraCall& call) {
+  return result.IsTuple() && result.tuple_shapes_size() == 2 &&
+         HasDimensions(result.tuple_shapes(0), call.type, batch, {call.m, call.n}) &&
+         HasDimensions(result.tuple_shapes(1), call.type, batch, {std::min(call.m, call.n)});
+}
+
+// The number of Householder vectors, from operand 1.
+bool ReadVectors(const HloInstruction& instruction, absl::Span<const int64_t> batch, LinearAlgebraCall* call) {
+  const Shape& tau = instruction.operand(1)->shape();
+  if (!tau.IsArray() || tau.dimensions_size() != static_cast<int64_t>(batch.size()) + 1) return false;
+  call->p = tau.dimensions(static_cast<int>(batch.size()));
+  return HasDimensions(tau, call->type, batch, {call->p}) && call->p <= std::min(call->m, call->n);
+}
+
+bool IsMakeQ(const HloInstruction& instruction, absl::Span<const int64_t> batch, LinearAlgebraCall* call) {
+  return ReadVectors(instruction, batch, call) && call->n <= call->m &&
+         HasDimensions(instruction.shape(), call->type, batch, {call->m, call->n});
+}
+
+bool IsMultiplyQ(const HloInstruction& instruction, absl::Span<const int64_t> batch, const Attributes& attributes,
+                 LinearAlgebraCall* call) {
+  const Shape& b = instruction.operand(2)->shape();
+  const auto left = attributes.find("left"), transpose = attributes.find("transpose");
+  if (left == attributes.end() || transpose == attributes.end() || !ReadVectors(instruction, batch, call)) return false;
+  if (b.dimensions_size() != static_cast<int64_t>(batch.size()) + 2) return false;
+  const bool is_left = left->second != 0;
+  call->flags |= is_left ? LinearAlgebraCall::kLeft : 0;
+  call->flags |= transpose->second != 0 ? LinearAlgebraCall::kTransposed : 0;
+  call->others = b.dimensions(static_cast<int>(batch.size()) + (is_left ? 1 : 0));
+  const std::vector<int64_t> sizes =
+      is_left ? std::vector<int64_t>{call->m, call->others} : std::vector<int64_t>{call->others, call->m};
+  return call->others > 0 && call->others <= LinearAlgebraCall::kMostRows &&
+         HasDimensions(b, call->type, batch, sizes) && HasDimensions(instruction.shape(), call->type, batch, sizes);
+}
+
+// Whether the call is one of these routines; sets its kind and what depends on it.
+bool ReadRoutine(absl::string_view routine, const HloInstruction& instruction, absl::Span<const int64_t> batch,
+                 const Attributes& attributes, LinearAlgebraCall* call) {
+  const int64_t operands = instruction.operand_count();
+  if (routine == "potrf" && operands == 1) {
+    call->kind = LinearAlgebraKind::kCholesky;
+    return IsCholesky(instruction.shape(), batch, attributes, call);
+  }
+  if (routine == "getrf" && operands == 1) {
+    call->kind = LinearAlgebraKind::kLu;
+    return IsLu(instruction.shape(), batch, *call);
+  }
+  if (routine == "trsm" && operands == 2) {
+    call->kind = LinearAlgebraKind::kTriangularSolve;
+    return IsTriangularSolve(instruction, batch, attributes, call);
+  }
+  if (routine == "geqrf" && operands == 1) {
+    call->kind = LinearAlgebraKind::kQr;
+    return IsQr(instruction.shape(), batch, *call);
+  }
+  if (routine == "orgqr" && operands == 2) {
+    call->kind = LinearAlgebraKind::kMakeQ;
+    return IsMakeQ(instruction, batch, call);
+  }
+  call->kind = LinearAlgebraKind::kMultiplyQ;
+  return routine == "ormqr" && operands == 3 && IsMultiplyQ(instruction, batch, attributes, call);
+}
+
 }  // namespace
 
 std::optional<LinearAlgebraCall> LinearAlgebraCallOf(const HloInstruction& instruction) {
@@ -118,17 +182,7 @@ std::optional<LinearAlgebraCall> LinearAlgebraCallOf(const HloInstruction& instr
   if (!HasDimensions(a, call.type, batch, {call.m, call.n})) return std::nullopt;
   call.batch = 1;
   for (int64_t size : batch) call.batch *= size;
-  bool fits = false;
-  if (routine == "potrf" && instruction.operand_count() == 1) {
-    call.kind = LinearAlgebraKind::kCholesky;
-    fits = IsCholesky(instruction.shape(), batch, *attributes, &call);
-  } else if (routine == "getrf" && instruction.operand_count() == 1) {
-    call.kind = LinearAlgebraKind::kLu;
-    fits = IsLu(instruction.shape(), batch, call);
-  } else if (routine == "trsm" && instruction.operand_count() == 2) {
-    call.kind = LinearAlgebraKind::kTriangularSolve;
-    fits = IsTriangularSolve(instruction, batch, *attributes, &call);
-  }
+  const bool fits = ReadRoutine(routine, instruction, batch, *attributes, &call);
   const bool is_small = std::min(call.m, call.n) > 0 && std::max(call.m, call.n) <= LinearAlgebraCall::kMostRows;
   return fits && is_small && call.batch > 0 && AreStoredByColumns(instruction) ? std::make_optional(call)
                                                                                : std::nullopt;
@@ -138,12 +192,13 @@ void EmitLinearAlgebra(const LinearAlgebraCall& call, llvm::Value* operands, llv
                        CodeModule& module) {
   llvm::Type *pointer = ir.getPtrTy(), *integer = ir.getInt64Ty();
   llvm::FunctionType* const type = llvm::FunctionType::get(
-      ir.getVoidTy(), {pointer, pointer, integer, integer, integer, integer, integer}, /*isVarArg=*/false);
+      ir.getVoidTy(), {pointer, pointer, integer, integer, integer, integer, integer, integer, integer},
+      /*isVarArg=*/false);
   const llvm::FunctionCallee callee =
       module.module().getOrInsertFunction(kernels::NameOfLinearAlgebra(call.kind, call.type), type);
   const auto number = [&](int64_t n) { return ir.getInt64(static_cast<uint64_t>(n)); };
-  ir.CreateCall(callee,
-                {operands, results, number(0), number(call.batch), number(call.m), number(call.n), number(call.flags)});
+  ir.CreateCall(callee, {operands, results, number(0), number(call.batch), number(call.m), number(call.n),
+                         number(call.p), number(call.others), number(call.flags)});
 }
 
 }  // namespace kashi::codegen

@@ -426,6 +426,16 @@ TEST(NativeFunctionTest, LinearAlgebra) {
                    1, error);
     }
   }
+  ExpectNative(loop(R"(f = (f32[5,5]{0,1}, f32[5]) custom-call(a), custom_call_target="lapack_sgeqrf_ffi",
+  operand_layout_constraints={f32[5,5]{0,1}}
+  qr = f32[5,5] get-tuple-element(f), index=0
+  tau = f32[5] get-tuple-element(f), index=1
+  q = f32[5,5]{0,1} custom-call(qr, tau), custom_call_target="lapack_sorgqr_ffi",
+  operand_layout_constraints={f32[5,5]{0,1}, f32[5]{0}}
+  r = f32[5,5]{0,1} custom-call(qr, tau, q), custom_call_target="lapack_sormqr_ffi",
+  operand_layout_constraints={f32[5,5]{0,1}, f32[5]{0}, f32[5,5]{0,1}},
+  backend_config={left = true, transpose = false})"),
+               1, error);
   // Stored by rows: the transposed matrix, for LAPACK.
   ExpectNative(loop(R"(f = (f32[5,5], s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi"
   r = f32[5,5] get-tuple-element(f), index=0)"),

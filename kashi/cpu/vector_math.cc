@@ -261,12 +261,8 @@ absl::flat_hash_map<std::string, const void*> MathAddresses() {
   // LLVM calls these for the remainder of real numbers, and for f16 without F16C.
   addresses["fmodf"] = reinterpret_cast<const void*>(static_cast<float (*)(float, float)>(&std::fmod));
   addresses["fmod"] = reinterpret_cast<const void*>(static_cast<double (*)(double, double)>(&std::fmod));
-  for (const auto kind : {kernels::LinearAlgebraKind::kCholesky, kernels::LinearAlgebraKind::kLu,
-                          kernels::LinearAlgebraKind::kTriangularSolve}) {
-    for (PrimitiveType type : {F32, F64}) {
-      addresses[kernels::NameOfLinearAlgebra(kind, type)] =
-          reinterpret_cast<const void*>(kernels::FindLinearAlgebra(kind, type));
-    }
+  for (const auto& [name, function] : kernels::AllLinearAlgebra()) {
+    addresses[name] = reinterpret_cast<const void*>(function);
   }
   // And these for copies of memory.
   addresses["memcpy"] = reinterpret_cast<const void*>(&std::memcpy);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace kashi::kernels {
 namespace {
@@ -32,7 +33,7 @@ int32_t FactorCholesky(int64_t n, At at) {
 
 template <typename T>
 void Cholesky(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t /*m*/, int64_t n,
-              int64_t flags) {
+              int64_t /*p*/, int64_t /*others*/, int64_t flags) {
   for (int64_t b = begin; b < end; ++b) {
     T* const l = static_cast<T*>(results[0]) + b * n * n;
     std::copy_n(static_cast<const T*>(operands[0]) + b * n * n, n * n, l);
@@ -70,7 +71,7 @@ int32_t FactorLu(T* a, int32_t* pivots, int64_t m, int64_t n) {
 
 template <typename T>
 void Lu(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t m, int64_t n,
-        int64_t /*flags*/) {
+        int64_t /*p*/, int64_t /*others*/, int64_t /*flags*/) {
   for (int64_t b = begin; b < end; ++b) {
     T* const a = static_cast<T*>(results[0]) + b * m * n;
     std::copy_n(static_cast<const T*>(operands[0]) + b * m * n, m * n, a);
@@ -101,7 +102,7 @@ void SolveLeft(const T* a, int64_t row, int64_t column, bool is_lower, bool is_u
 
 template <typename T>
 void TriangularSolve(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t m,
-                     int64_t n, int64_t flags) {
+                     int64_t n, int64_t /*p*/, int64_t /*others*/, int64_t flags) {
   const bool is_left = (flags & LinearAlgebraCall::kLeft) != 0, is_unit = (flags & LinearAlgebraCall::kUnit) != 0;
   const bool is_transposed = (flags & LinearAlgebraCall::kTransposed) != 0;
   const bool is_lower = ((flags & LinearAlgebraCall::kLower) != 0) != is_transposed;
@@ -120,6 +121,125 @@ void TriangularSolve(const void* const* operands, void* const* results, int64_t 
   }
 }
 
+// ---- QR ------------------------------------------------------------------------------------------------------------
+
+// H = 1 - tau v v^T with v = (1, x[0], x[stride], …).
+template <typename T>
+struct Reflector {
+  T tau;
+  const T* x;
+  int64_t stride, count;  // of x
+};
+
+// Rows [0, count] of c become H c, `columns` of them.
+template <typename T>
+void ReflectRows(const Reflector<T>& h, T* c, int64_t row, int64_t columns) {
+  T sums[LinearAlgebraCall::kMostRows];
+  std::copy_n(c, columns, sums);
+  for (int64_t i = 0; i < h.count; ++i) {
+    const T factor = h.x[i * h.stride];
+    for (int64_t j = 0; j < columns; ++j) sums[j] += factor * c[(i + 1) * row + j];
+  }
+  for (int64_t j = 0; j < columns; ++j) c[j] -= sums[j] *= h.tau;
+  for (int64_t i = 0; i < h.count; ++i) {
+    const T factor = h.x[i * h.stride];
+    for (int64_t j = 0; j < columns; ++j) c[(i + 1) * row + j] -= factor * sums[j];
+  }
+}
+
+// Columns [0, count] of c become c H.
+template <typename T>
+void ReflectColumns(const Reflector<T>& h, T* c, int64_t row, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r, c += row) {
+    T sum = c[0];
+    for (int64_t i = 0; i < h.count; ++i) sum += c[i + 1] * h.x[i * h.stride];
+    sum *= h.tau;
+    c[0] -= sum;
+    for (int64_t i = 0; i < h.count; ++i) c[i + 1] -= sum * h.x[i * h.stride];
+  }
+}
+
+// The length of (alpha, x), without overflow; 0 if x is 0.
+template <typename T>
+T LengthWith(T alpha, const T* x, int64_t stride, int64_t count) {
+  T largest = 0;
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i * stride]));
+  if (largest == T(0)) return T(0);
+  largest = std::max(largest, std::abs(alpha));
+  T sum = (alpha / largest) * (alpha / largest);
+  for (int64_t i = 0; i < count; ++i) sum += (x[i * stride] / largest) * (x[i * stride] / largest);
+  return largest * std::sqrt(sum);
+}
+
+template <typename T>
+void FactorQr(T* a, T* tau, int64_t m, int64_t n) {
+  for (int64_t k = 0; k < std::min(m, n); ++k) {
+    T* const top = a + k * n + k;
+    T* const x = top + n;
+    const int64_t count = m - k - 1;
+    const T alpha = *top, length = LengthWith(alpha, x, n, count);
+    tau[k] = 0;
+    if (length == T(0)) continue;
+    const T beta = -std::copysign(length, alpha);
+    tau[k] = (beta - alpha) / beta;
+    const T scale = T(1) / (alpha - beta);
+    for (int64_t i = 0; i < count; ++i) x[i * n] *= scale;
+    *top = beta;
+    if (k + 1 < n) ReflectRows<T>({tau[k], x, n, count}, top + 1, n, n - k - 1);
+  }
+}
+
+template <typename T>
+void Qr(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t m, int64_t n,
+        int64_t /*p*/, int64_t /*others*/, int64_t /*flags*/) {
+  for (int64_t b = begin; b < end; ++b) {
+    T* const a = static_cast<T*>(results[0]) + b * m * n;
+    std::copy_n(static_cast<const T*>(operands[0]) + b * m * n, m * n, a);
+    FactorQr(a, static_cast<T*>(results[1]) + b * std::min(m, n), m, n);
+  }
+}
+
+// From the last vector to the first, each of which is in the column that it makes.
+template <typename T>
+void MakeQ(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t m, int64_t n,
+           int64_t p, int64_t /*others*/, int64_t /*flags*/) {
+  for (int64_t b = begin; b < end; ++b) {
+    T* const q = static_cast<T*>(results[0]) + b * m * n;
+    std::copy_n(static_cast<const T*>(operands[0]) + b * m * n, m * n, q);
+    const T* const tau = static_cast<const T*>(operands[1]) + b * p;
+    for (int64_t k = p; k < n; ++k) {
+      for (int64_t i = 0; i < m; ++i) q[i * n + k] = i == k ? T(1) : T(0);
+    }
+    for (int64_t k = p - 1; k >= 0; --k) {
+      T* const top = q + k * n + k;
+      if (k + 1 < n) ReflectRows<T>({tau[k], top + n, n, m - k - 1}, top + 1, n, n - k - 1);
+      for (int64_t i = 0; i < m; ++i) {
+        T& element = q[i * n + k];
+        element = i < k ? T(0) : i == k ? T(1) - tau[k] : -tau[k] * element;
+      }
+    }
+  }
+}
+
+template <typename T>
+void MultiplyQ(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t m, int64_t n,
+               int64_t p, int64_t others, int64_t flags) {
+  const bool is_left = (flags & LinearAlgebraCall::kLeft) != 0;
+  const bool is_transposed = (flags & LinearAlgebraCall::kTransposed) != 0;
+  for (int64_t b = begin; b < end; ++b) {
+    const T* const qr = static_cast<const T*>(operands[0]) + b * m * n;
+    const T* const tau = static_cast<const T*>(operands[1]) + b * p;
+    T* const c = static_cast<T*>(results[0]) + b * m * others;
+    std::copy_n(static_cast<const T*>(operands[2]) + b * m * others, m * others, c);
+    for (int64_t step = 0; step < p; ++step) {
+      // Q c is H1 (H2 (… c)), and c Q is ((c H1) H2) ….
+      const int64_t k = is_left == is_transposed ? step : p - 1 - step;
+      const Reflector<T> h = {tau[k], qr + (k + 1) * n + k, n, m - k - 1};
+      is_left ? ReflectRows(h, c + k * others, others, others) : ReflectColumns(h, c + k, m, others);
+    }
+  }
+}
+
 struct Row {
   LinearAlgebraKind kind;
   PrimitiveType type;
@@ -133,6 +253,12 @@ constexpr Row kRows[] = {
     {LinearAlgebraKind::kLu, F64, &Lu<double>, "KashiLuF64"},
     {LinearAlgebraKind::kTriangularSolve, F32, &TriangularSolve<float>, "KashiTriangularSolveF32"},
     {LinearAlgebraKind::kTriangularSolve, F64, &TriangularSolve<double>, "KashiTriangularSolveF64"},
+    {LinearAlgebraKind::kQr, F32, &Qr<float>, "KashiQrF32"},
+    {LinearAlgebraKind::kQr, F64, &Qr<double>, "KashiQrF64"},
+    {LinearAlgebraKind::kMakeQ, F32, &MakeQ<float>, "KashiMakeQF32"},
+    {LinearAlgebraKind::kMakeQ, F64, &MakeQ<double>, "KashiMakeQF64"},
+    {LinearAlgebraKind::kMultiplyQ, F32, &MultiplyQ<float>, "KashiMultiplyQF32"},
+    {LinearAlgebraKind::kMultiplyQ, F64, &MultiplyQ<double>, "KashiMultiplyQF64"},
 };
 
 const Row& Find(LinearAlgebraKind kind, PrimitiveType type) {
@@ -150,8 +276,19 @@ int64_t LinearAlgebraCall::WorkOfMatrix() const {
       return 16 + std::min(m, n) * m * n;
     case LinearAlgebraKind::kTriangularSolve:
       return 16 + m * n * ((flags & kLeft) != 0 ? m : n);
+    case LinearAlgebraKind::kQr:
+    case LinearAlgebraKind::kMakeQ:
+      return 16 + 2 * m * n * std::min(m, n);
+    case LinearAlgebraKind::kMultiplyQ:
+      return 16 + 2 * m * p * others;
   }
   return 0;
+}
+
+std::vector<std::pair<const char*, LinearAlgebraFunction*>> AllLinearAlgebra() {
+  std::vector<std::pair<const char*, LinearAlgebraFunction*>> all;
+  for (const Row& row : kRows) all.emplace_back(row.name, row.function);
+  return all;
 }
 
 LinearAlgebraFunction* FindLinearAlgebra(LinearAlgebraKind kind, PrimitiveType type) {

@@ -53,7 +53,7 @@ void CheckCholesky(int64_t batch, int64_t n, bool is_lower) {
   std::vector<int32_t> info(static_cast<size_t>(batch), -1);
   const void* operands[] = {a.data()};
   void* results[] = {l.data(), info.data()};
-  FindLinearAlgebra(LinearAlgebraKind::kCholesky, kType<T>)(operands, results, 0, batch, n, n,
+  FindLinearAlgebra(LinearAlgebraKind::kCholesky, kType<T>)(operands, results, 0, batch, n, n, 0, 0,
                                                             is_lower ? LinearAlgebraCall::kLower : 0);
   for (int64_t b = 0; b < batch; ++b) {
     EXPECT_EQ(info[b], 0);
@@ -86,7 +86,7 @@ TEST(SmallLinearAlgebraTest, CholeskyTellsThePivotThatIsNotPositive) {
   int32_t info = -1;
   const void* operands[] = {a.data()};
   void* results[] = {l.data(), &info};
-  FindLinearAlgebra(LinearAlgebraKind::kCholesky, F64)(operands, results, 0, 1, 2, 2, LinearAlgebraCall::kLower);
+  FindLinearAlgebra(LinearAlgebraKind::kCholesky, F64)(operands, results, 0, 1, 2, 2, 0, 0, LinearAlgebraCall::kLower);
   EXPECT_EQ(info, 2);
 }
 
@@ -98,7 +98,7 @@ void CheckLu(int64_t batch, int64_t m, int64_t n) {
   std::vector<int32_t> pivots(static_cast<size_t>(batch * k)), info(static_cast<size_t>(batch), -1);
   const void* operands[] = {a.data()};
   void* results[] = {lu.data(), pivots.data(), info.data()};
-  FindLinearAlgebra(LinearAlgebraKind::kLu, kType<T>)(operands, results, 0, batch, m, n, 0);
+  FindLinearAlgebra(LinearAlgebraKind::kLu, kType<T>)(operands, results, 0, batch, m, n, 0, 0, 0);
   for (int64_t b = 0; b < batch; ++b) {
     T* const matrix = a.data() + b * m * n;
     for (int64_t i = 0; i < k; ++i) {
@@ -137,7 +137,7 @@ TEST(SmallLinearAlgebraTest, LuTellsTheFirstPivotThatIsZero) {
   int32_t info = -1;
   const void* operands[] = {a.data()};
   void* results[] = {lu.data(), pivots.data(), &info};
-  FindLinearAlgebra(LinearAlgebraKind::kLu, F32)(operands, results, 0, 1, 3, 3, 0);
+  FindLinearAlgebra(LinearAlgebraKind::kLu, F32)(operands, results, 0, 1, 3, 3, 0, 0, 0);
   EXPECT_EQ(pivots, (std::vector<int32_t>{2, 3, 3}));
   EXPECT_EQ(info, 3);
 }
@@ -154,7 +154,7 @@ void CheckTriangularSolve(int64_t m, int64_t n, int64_t flags) {
   const std::vector<T> b = Random<T>(batch * m * n, 6);
   const void* operands[] = {a.data(), b.data()};
   void* results[] = {x.data()};
-  FindLinearAlgebra(LinearAlgebraKind::kTriangularSolve, kType<T>)(operands, results, 0, batch, m, n, flags);
+  FindLinearAlgebra(LinearAlgebraKind::kTriangularSolve, kType<T>)(operands, results, 0, batch, m, n, 0, 0, flags);
   for (int64_t matrix = 0; matrix < batch; ++matrix) {
     // Element (i, j) of op(a); the other triangle counts as 0.
     const auto element = [&](int64_t i, int64_t j) -> double {
@@ -182,6 +182,97 @@ TEST(SmallLinearAlgebraTest, TriangularSolve) {
         CheckTriangularSolve<float>(m, n, flags);
         CheckTriangularSolve<double>(m, n, flags);
       }
+    }
+  }
+}
+
+// Q is orthogonal, and Q R is a.
+template <typename T>
+class QrTest {
+ public:
+  QrTest(int64_t m, int64_t n) : m_(m), n_(n), p_(std::min(m, n)), a_(Random<T>(kBatch * m * n, 7)) {
+    std::vector<T> qr(a_.size());
+    tau_.resize(static_cast<size_t>(kBatch * p_));
+    Run(LinearAlgebraKind::kQr, {a_.data()}, {qr.data(), tau_.data()}, m, n, 0, 0, 0);
+    vectors_.resize(static_cast<size_t>(kBatch * m * m));
+    triangle_.resize(a_.size());
+    for (int64_t row = 0; row < kBatch * m; ++row) {
+      for (int64_t j = 0; j < n; ++j) {
+        if (j < m) vectors_[row * m + j] = qr[row * n + j];
+        triangle_[row * n + j] = row % m <= j ? qr[row * n + j] : T(0);
+      }
+    }
+    q_.resize(vectors_.size());
+    Run(LinearAlgebraKind::kMakeQ, {vectors_.data(), tau_.data()}, {q_.data()}, m, m, p_, 0, 0);
+  }
+
+  void CheckFactors() {
+    std::vector<T> product(a_.size());
+    Run(LinearAlgebraKind::kMultiplyQ, {vectors_.data(), tau_.data(), triangle_.data()}, {product.data()}, m_, m_, p_,
+        n_, LinearAlgebraCall::kLeft);
+    for (size_t i = 0; i < a_.size(); ++i) EXPECT_NEAR(product[i], a_[i], 10 * kTolerance<T>);
+    for (int64_t b = 0; b < kBatch; ++b) {
+      for (int64_t i = 0; i < m_; ++i) {
+        for (int64_t j = 0; j < m_; ++j) {
+          double sum = 0;
+          for (int64_t k = 0; k < m_; ++k) sum += Q(b, k, i) * Q(b, k, j);
+          EXPECT_NEAR(sum, i == j ? 1 : 0, 10 * kTolerance<T>);
+        }
+      }
+    }
+  }
+
+  // op(Q) x, or x op(Q), against the matrix.
+  void CheckProduct(bool is_left, bool is_transposed) {
+    constexpr int64_t kOthers = 3;
+    const std::vector<T> x = Random<T>(kBatch * m_ * kOthers, 9);
+    std::vector<T> y(x.size());
+    Run(LinearAlgebraKind::kMultiplyQ, {vectors_.data(), tau_.data(), x.data()}, {y.data()}, m_, m_, p_, kOthers,
+        (is_left ? LinearAlgebraCall::kLeft : 0) | (is_transposed ? LinearAlgebraCall::kTransposed : 0));
+    const int64_t rows = is_left ? m_ : kOthers, columns = is_left ? kOthers : m_;
+    for (int64_t b = 0; b < kBatch; ++b) {
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j) {
+          double sum = 0;
+          for (int64_t k = 0; k < m_; ++k) {
+            const int64_t r = is_left ? i : k, c = is_left ? k : j;
+            const double element = is_transposed ? Q(b, c, r) : Q(b, r, c);
+            sum += element * double{is_left ? x[(b * m_ + k) * columns + j] : x[(b * rows + i) * m_ + k]};
+          }
+          EXPECT_NEAR(sum, y[(b * rows + i) * columns + j], 10 * kTolerance<T>);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kBatch = 2;
+
+  static void Run(LinearAlgebraKind kind, std::vector<const void*> operands, std::vector<void*> results, int64_t m,
+                  int64_t n, int64_t p, int64_t others, int64_t flags) {
+    FindLinearAlgebra(kind, kType<T>)(operands.data(), results.data(), 0, kBatch, m, n, p, others, flags);
+  }
+  double Q(int64_t b, int64_t i, int64_t j) const { return q_[(b * m_ + i) * m_ + j]; }
+
+  int64_t m_, n_, p_;
+  std::vector<T> a_, tau_, vectors_, triangle_, q_;
+};
+
+template <typename T>
+void CheckQr(int64_t m, int64_t n) {
+  SCOPED_TRACE(absl::StrCat(m, " x ", n));
+  QrTest<T> test(m, n);
+  test.CheckFactors();
+  for (bool is_left : {false, true}) {
+    for (bool is_transposed : {false, true}) test.CheckProduct(is_left, is_transposed);
+  }
+}
+
+TEST(SmallLinearAlgebraTest, Qr) {
+  for (int64_t m : {1, 2, 3, 5, 8, 22}) {
+    for (int64_t n : {1, 2, 4, 8}) {
+      CheckQr<float>(m, n);
+      CheckQr<double>(m, n);
     }
   }
 }

@@ -167,7 +167,8 @@ absl::Status LinearAlgebraThunk::Run(const ThunkFrame& frame) const {
   const int64_t matrices = std::max<int64_t>(1, kGrain / call_.WorkOfMatrix());
   return evaluator::ParallelFor(frame.run, call_.batch, matrices, [&](int64_t begin, int64_t end, int) {
     const KeepDenormals keep;
-    function(frame.pointers + operands_, frame.pointers + results_, begin, end, call_.m, call_.n, call_.flags);
+    function(frame.pointers + operands_, frame.pointers + results_, begin, end, call_.m, call_.n, call_.p, call_.others,
+             call_.flags);
   });
 }
 
