@@ -18,7 +18,8 @@
 namespace kashi::codegen {
 namespace {
 
-constexpr int64_t kMostProducts = 1024;
+// Unrolled. LLVM takes some 10 microseconds for each product.
+constexpr int64_t kMostProducts = 512, kMostSteps = 16;
 
 // The offsets of an operand's elements: of each element of the result, and of each step of the sum.
 struct OperandOffsets {
@@ -203,7 +204,7 @@ bool CanEmitSmallDot(const HloInstruction& dot) {
   for (int64_t d : dot.dot_dimension_numbers().lhs_contracting_dimensions()) {
     steps *= dot.operand(0)->shape().dimensions(static_cast<int>(d));
   }
-  return steps * ShapeUtil::ElementsIn(dot.shape()) <= kMostProducts;
+  return steps <= kMostSteps && steps * ShapeUtil::ElementsIn(dot.shape()) <= kMostProducts;
 }
 
 llvm::Value* EmitSmallDot(const LaneBuilder& lanes, const HloInstruction& dot, OperandElement lhs, OperandElement rhs) {

@@ -181,8 +181,8 @@ llvm::Value* FencedResult(const codegen::LaneBuilder& lanes, llvm::Value* y) {
   return lanes.ir().CreateArithmeticFence(y, y->getType());
 }
 
-// A function of the module for this many lanes, which LLVM inlines, because it has branches: angles that the inline code
-// does not support are rare, and SLEEF's.
+// A function of the module for this many lanes, which LLVM inlines. It is a function because it has branches: angles
+// that the inline code does not support are rare, and left to SLEEF.
 //
 //   if (all |x| < kLargestAngle) return inline(x);
 //   return |x| < kLargestAngle ? inline(x) : sleef(x);
