@@ -14,6 +14,7 @@
 #include "kashi/codegen/small_array.h"
 #include "kashi/codegen/small_computation.h"
 #include "kashi/codegen/small_dot.h"
+#include "kashi/codegen/small_sort.h"
 #include "kashi/evaluator/work.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 
@@ -45,7 +46,9 @@ bool IsNativeInstruction(const BufferStep& step, FindKernel find_kernel) {
   if (const std::optional<kernels::LinearAlgebraCall> call = LinearAlgebraCallOf(instruction)) {
     return SaturatingMultiply(call->batch, call->WorkOfMatrix()) <= kMostKernelWork;
   }
-  if (instruction.opcode() != HloOpcode::kFusion) return CanEmitAlone(instruction) || CanEmitLoopDot(instruction);
+  if (instruction.opcode() != HloOpcode::kFusion) {
+    return CanEmitAlone(instruction) || CanEmitLoopDot(instruction) || CanEmitSmallSort(instruction);
+  }
   const Kernel* const kernel = find_kernel(instruction);
   const HloComputation& fused = *instruction.fused_instructions_computation();
   if (IsSmallFusion(fused, kernel)) return true;
@@ -105,6 +108,7 @@ class FunctionEmitter {
   bool EmitInstruction(const BufferStep& step);
   bool EmitFusion(const BufferStep& step);
   void EmitKernelCall(const BufferStep& step, const Kernel& kernel);
+  void EmitSort(const BufferStep& step);
   llvm::Value* PointerTable(absl::Span<const int> buffers);
   llvm::Value* OperandTable(const BufferStep& step);
   bool EmitWhile(const BufferStep& step);
@@ -260,6 +264,10 @@ bool FunctionEmitter::EmitInstruction(const BufferStep& step) {
     EmitLinearAlgebra(*call, OperandTable(step), PointerTable(step.results), ir_, module_);
     return true;
   }
+  if (CanEmitSmallSort(instruction)) {
+    EmitSort(step);
+    return true;
+  }
   if (!CanEmitAlone(instruction)) {
     EmitLoopDot(lanes_, instruction, Address(step.operands[0][0]), Address(step.operands[1][0]),
                 Address(step.results[0]));
@@ -289,6 +297,15 @@ bool FunctionEmitter::EmitFusion(const BufferStep& step) {
   if (!EmitSmallComputation(lanes_, fused, Operands(step, updated), &values)) return false;
   StoreResults(step, step.instruction->shape(), values);
   return true;
+}
+
+void FunctionEmitter::EmitSort(const BufferStep& step) {
+  std::vector<llvm::Value*> arrays;
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    if (step.operands[i][0] != step.results[i]) Copy(step.operands[i][0], step.results[i]);
+    arrays.push_back(Address(step.results[i]));
+  }
+  EmitSmallSort(lanes_, *step.instruction, arrays);
 }
 
 // Memory of the frame with the addresses of these buffers.

@@ -350,8 +350,8 @@ TEST(NativeFunctionTest, RunsLoopsAndBranchesWithin) { ExpectNative(kNested); }
 TEST(NativeFunctionTest, LeavesOtherLoopsToThunks) {
   ExpectNative(Loop("f32[1000]", "y = f32[1000] sine(x)\n next = f32[1000] add(y, x)"), 1, ErrorSpec(1e-5, 1e-5));
   ExpectNative(Loop("f32[100000]", "y = f32[100000] sine(x)\n next = f32[100000] add(y, x)"), 0, ErrorSpec(1e-5, 1e-5));
-  ExpectNative(Loop("f32[4]", R"(y = f32[4] sort(x), dimensions={0}, to_apply=before
-  next = f32[4] negate(y))"),
+  ExpectNative(Loop("f32[100]", R"(y = f32[100] sort(x), dimensions={0}, to_apply=before
+  next = f32[100] negate(y))"),
                0);
 }
 
@@ -385,6 +385,40 @@ TEST(NativeFunctionTest, Dots) {
       }
     }
   }
+}
+
+// Lines of each dimension; stable, with a second array; one element; types that differ in memory and in registers.
+TEST(NativeFunctionTest, Sorts) {
+  ExpectNative(Loop("f32[16]", R"(y = f32[16] sort(x), dimensions={0}, to_apply=before
+  next = f32[16] negate(y))"));
+  for (const char* dimension : {"0", "1", "2"}) {
+    ExpectNative(
+        Loop("f32[3,5,4]", absl::StrCat("y = f32[3,5,4] sort(x), dimensions={", dimension, R"(}, to_apply=before
+  next = f32[3,5,4] negate(y))")));
+  }
+  ExpectNative(Loop("f32[1]", "next = f32[1] sort(x), dimensions={0}, to_apply=before"));
+  const std::string pairs = R"(by_key { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  ROOT e = pred[] compare(a, b), direction=GT }
+)";
+  ExpectNative(pairs + Loop("f32[50]", R"(three = s32[] constant(3)
+  places = s32[50] iota(), iota_dimension=0
+  threes = s32[50] broadcast(three), dimensions={}
+  keys = s32[50] remainder(places, threes)
+  both = (s32[50], f32[50]) sort(keys, x), dimensions={0}, is_stable=true, to_apply=by_key
+  next = f32[50] get-tuple-element(both), index=1)")
+                           .substr(std::string("HloModule m\n").size()));
+  ExpectAsEvaluator(R"(less { a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  c = pred[] parameter(2)
+  d = pred[] parameter(3)
+  ROOT e = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+ENTRY e { x = bf16[7,9] parameter(0) zero = bf16[] constant(0) zeros = bf16[7,9] broadcast(zero), dimensions={}
+  p = pred[7,9] compare(x, zeros), direction=LT
+  ROOT s = (bf16[7,9], pred[7,9]) sort(x, p), dimensions={1}, is_stable=true, to_apply=less })",
+                    ErrorSpec(0));
 }
 
 // JAX's calls of LAPACK, in a loop and with one result that nothing uses.
