@@ -82,12 +82,12 @@ class LoopDot {
     ForEach(sizes.batch, [&](llvm::Value* b) {
       batch_ = b;
       if (sizes.n == 1 && matrices_.lhs.column == 1 && sizes.k >= kLeastVectorSum) {
-        ForEach(sizes.m, [&](llvm::Value* i) { EmitRowSum(i); });
+        ForRows([&](int64_t rows, llvm::Value* i) { EmitRowSums(rows, i); });
       } else if (sizes.n == 1) {
-        ForLanes(sizes.m, [&](int width, llvm::Value* i) { EmitSums(width, i, Zero(), /*over_rows=*/true); });
+        ForLanes(sizes.m, [&](int width, llvm::Value* i) { EmitSums(width, 1, i, Zero(), /*over_rows=*/true); });
       } else {
-        ForEach(sizes.m, [&](llvm::Value* i) {
-          ForLanes(sizes.n, [&](int width, llvm::Value* j) { EmitSums(width, i, j, /*over_rows=*/false); });
+        ForRows([&](int64_t rows, llvm::Value* i) {
+          ForLanes(sizes.n, [&](int width, llvm::Value* j) { EmitSums(width, rows, i, j, /*over_rows=*/false); });
         });
       }
     });
@@ -100,6 +100,17 @@ class LoopDot {
   llvm::Value* Number(int64_t n) const { return ir_.getInt64(static_cast<uint64_t>(n)); }
   void ForEach(int64_t count, absl::FunctionRef<void(llvm::Value*)> body) {
     count == 1 ? body(Zero()) : static_cast<void>(EmitLoop(ir_, Zero(), Number(count), 1, body));
+  }
+  // Four rows at once, and the rest one by one.
+  void ForRows(absl::FunctionRef<void(int64_t rows, llvm::Value* i)> body) {
+    constexpr int64_t kRows = 4;
+    const int64_t m = matrices_.sizes.m, end = m / kRows * kRows;
+    if (end == kRows) {
+      body(kRows, Zero());
+    } else if (end > 0) {
+      EmitLoop(ir_, Zero(), Number(end), kRows, [&](llvm::Value* i) { body(kRows, i); });
+    }
+    for (int64_t i = end; i < m; ++i) body(1, Number(i));
   }
   // Only widths that fit into what is left.
   void ForLanes(int64_t count, absl::FunctionRef<void(int, llvm::Value*)> body) {
@@ -133,41 +144,57 @@ class LoopDot {
     return ir_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, sum});
   }
 
-  // Elements [i, j .. j + width) of the result, or [i .. i + width, j].
-  void EmitSums(int width, llvm::Value* i, llvm::Value* j, bool over_rows) {
+  // Rows i … i + rows - 1 and columns j … j + width - 1 of the result; or over_rows: rows i … i + width - 1 of column j.
+  // Several rows at once keep several sums going, and share what they read of rhs.
+  void EmitSums(int width, int64_t rows, llvm::Value* i, llvm::Value* j, bool over_rows) {
     const LaneBuilder lanes = lanes_.WithLanes(width);
     llvm::Type* const type = lanes.Register(matrices_.type);
-    llvm::Value* const sum = Variable(type);
-    ir_.CreateStore(llvm::Constant::getNullValue(type), sum);
+    std::vector<llvm::Value*> sums;
+    for (int64_t r = 0; r < rows; ++r) {
+      sums.push_back(Variable(type));
+      ir_.CreateStore(llvm::Constant::getNullValue(type), sums.back());
+    }
     ForEach(matrices_.sizes.k, [&](llvm::Value* k) {
-      llvm::Value* a = LoadLanes(over_rows ? width : 1, lhs_, Index(matrices_.lhs, i, k), matrices_.lhs.row);
       llvm::Value* b = LoadLanes(over_rows ? 1 : width, rhs_, Index(matrices_.rhs, k, j), matrices_.rhs.column);
-      if (width > 1) (over_rows ? b : a) = lanes.Splat(over_rows ? b : a);
-      ir_.CreateStore(MultiplyAdd(a, b, ir_.CreateLoad(type, sum)), sum);
+      if (width > 1 && over_rows) b = lanes.Splat(b);
+      for (int64_t r = 0; r < rows; ++r) {
+        llvm::Value* const row = ir_.CreateAdd(i, Number(r));
+        llvm::Value* a = LoadLanes(over_rows ? width : 1, lhs_, Index(matrices_.lhs, row, k), matrices_.lhs.row);
+        if (width > 1 && !over_rows) a = lanes.Splat(a);
+        ir_.CreateStore(MultiplyAdd(a, b, ir_.CreateLoad(type, sums[r])), sums[r]);
+      }
     });
-    Store(lanes, ir_.CreateLoad(type, sum), i, j);
+    for (int64_t r = 0; r < rows; ++r) Store(lanes, ir_.CreateLoad(type, sums[r]), ir_.CreateAdd(i, Number(r)), j);
   }
 
-  // Element [i] of the result.
-  void EmitRowSum(llvm::Value* i) {
-    llvm::Value* total = nullptr;
+  // Rows i … i + rows - 1 of a result of one column.
+  void EmitRowSums(int64_t rows, llvm::Value* i) {
+    std::vector<llvm::Value*> totals(static_cast<size_t>(rows));
     int64_t begin = 0;
     for (int width : widths_) {
       const int64_t k = matrices_.sizes.k, end = begin + (k - begin) / width * width;
       if (end == begin) continue;
       llvm::Type* const type = lanes_.WithLanes(width).Register(matrices_.type);
-      llvm::Value* const sum = Variable(type);
-      ir_.CreateStore(llvm::Constant::getNullValue(type), sum);
+      std::vector<llvm::Value*> sums;
+      for (int64_t r = 0; r < rows; ++r) {
+        sums.push_back(Variable(type));
+        ir_.CreateStore(llvm::Constant::getNullValue(type), sums.back());
+      }
       EmitLoop(ir_, Number(begin), Number(end), width, [&](llvm::Value* at) {
-        llvm::Value* const a = LoadLanes(width, lhs_, Index(matrices_.lhs, i, at), 1);
         llvm::Value* const b = LoadLanes(width, rhs_, Index(matrices_.rhs, at, Zero()), matrices_.rhs.row);
-        ir_.CreateStore(MultiplyAdd(a, b, ir_.CreateLoad(type, sum)), sum);
+        for (int64_t r = 0; r < rows; ++r) {
+          llvm::Value* const row = ir_.CreateAdd(i, Number(r));
+          llvm::Value* const a = LoadLanes(width, lhs_, Index(matrices_.lhs, row, at), 1);
+          ir_.CreateStore(MultiplyAdd(a, b, ir_.CreateLoad(type, sums[r])), sums[r]);
+        }
       });
-      llvm::Value* const part = SumOfLanes(width, ir_.CreateLoad(type, sum));
-      total = total == nullptr ? part : ir_.CreateFAdd(total, part);
+      for (int64_t r = 0; r < rows; ++r) {
+        llvm::Value* const part = SumOfLanes(width, ir_.CreateLoad(type, sums[r]));
+        totals[r] = totals[r] == nullptr ? part : ir_.CreateFAdd(totals[r], part);
+      }
       begin = end;
     }
-    Store(lanes_.WithLanes(1), total, i, Zero());
+    for (int64_t r = 0; r < rows; ++r) Store(lanes_.WithLanes(1), totals[r], ir_.CreateAdd(i, Number(r)), Zero());
   }
 
   llvm::Value* SumOfLanes(int width, llvm::Value* vector) {
@@ -225,7 +252,7 @@ llvm::Value* EmitSmallDot(const LaneBuilder& lanes, const HloInstruction& dot, O
 }
 
 bool CanEmitLoopDot(const HloInstruction& dot) {
-  constexpr int64_t kMostLoopProducts = 65536;
+  constexpr int64_t kMostLoopProducts = 8192;  // for more, the kernels of matrix_product.h are faster
   if (dot.opcode() != HloOpcode::kDot || ShapeUtil::IsZeroElementArray(dot.shape())) return false;
   const std::optional<DotMatrices> matrices = DotMatricesOf(dot);
   if (!matrices.has_value() || matrices->sizes.k == 0) return false;
