@@ -27,8 +27,8 @@ constexpr int64_t kMostInstructions = 6000;            // of one function
 constexpr int64_t kMostOwnBytes = 512;                 // of an array that is a variable
 constexpr int64_t kMostFrameBytes = int64_t{1} << 16;  // of all variables
 constexpr int64_t kMostCopiedBytes = int64_t{1} << 16;
-constexpr int64_t kMostKernelWork = 32768;  // element operations: some 10 microseconds
-constexpr int64_t kWorkBetweenCalls = 65536, kMostIterationsBetweenCalls = 4096;  // of GoOnFunction
+constexpr int64_t kMostKernelWork = 32768;    // element operations: some 10 microseconds
+constexpr int64_t kWorkBetweenCalls = 65536;  // of GoOnFunction
 
 int64_t WorkOf(const Kernel& kernel) {
   return SaturatingMultiply(SaturatingMultiply(kernel.rows, kernel.columns), kernel.work_per_column);
@@ -125,7 +125,7 @@ class FunctionEmitter {
     return memory;
   }
   void ReturnIf(llvm::Value* condition, int32_t result);
-  void EmitGoOn(llvm::Value* iteration, int64_t work);
+  void EmitGoOn(int64_t work);
 
   const buffers::BufferAssignment& assignment_;
   const std::vector<bool>& is_own_;
@@ -138,6 +138,7 @@ class FunctionEmitter {
   llvm::IRBuilder<> at_entry_;  // before the branch from the entry
   absl::flat_hash_map<int, llvm::Value*> addresses_;
   absl::flat_hash_map<int, llvm::Value*> pointers_;  // of buffers that a loop swaps: where their address is
+  llvm::Value* spent_ = nullptr;                     // work since the last call of GoOnFunction
   std::vector<int> buffers_;
   std::vector<const HloInstruction*> loops_;
   int64_t instructions_ = 0, frame_bytes_ = 0, work_ = 0, outer_loops_ = 0, loop_depth_ = 0;
@@ -347,20 +348,24 @@ void FunctionEmitter::ReturnIf(llvm::Value* condition, int32_t result) {
   ir_.SetInsertPoint(stay);
 }
 
-// At the end of an iteration of this much work: leaves the function if the caller wants no more.
-void FunctionEmitter::EmitGoOn(llvm::Value* iteration, int64_t work) {
-  const auto between = absl::bit_floor(
-      static_cast<uint64_t>(std::clamp(kWorkBetweenCalls / work, int64_t{1}, kMostIterationsBetweenCalls)));
+// At the end of an iteration of this much work, without that of the loops in it: leaves the function if the caller wants
+// no more. All loops count together, so that nested ones with few iterations each ask often enough.
+void FunctionEmitter::EmitGoOn(int64_t work) {
+  if (spent_ == nullptr) {
+    spent_ = Variable(ir_.getInt64Ty());
+    at_entry_.CreateStore(ir_.getInt64(0), spent_);
+  }
+  llvm::Value* const spent =
+      ir_.CreateAdd(ir_.CreateLoad(ir_.getInt64Ty(), spent_), ir_.getInt64(static_cast<uint64_t>(work)));
+  ir_.CreateStore(spent, spent_);
   llvm::BasicBlock *ask = NewBlock("ask"), *after = NewBlock("after");
-  llvm::Value* const rest = ir_.CreateAnd(iteration, between - 1);
-  ir_.CreateCondBr(ir_.CreateICmpEQ(rest, ir_.getInt64(between - 1)), ask, after);
+  ir_.CreateCondBr(ir_.CreateICmpUGE(spent, ir_.getInt64(kWorkBetweenCalls)), ask, after);
   ir_.SetInsertPoint(ask);
   llvm::FunctionType* const type =
       llvm::FunctionType::get(ir_.getInt1Ty(), {ir_.getPtrTy(), ir_.getInt64Ty()}, /*isVarArg=*/false);
-  llvm::Value* const done =
-      ir_.getInt64(static_cast<uint64_t>(SaturatingMultiply(static_cast<int64_t>(between), work)));
-  llvm::CallInst* const goes_on = ir_.CreateCall(type, function_->getArg(2), {function_->getArg(3), done});
+  llvm::CallInst* const goes_on = ir_.CreateCall(type, function_->getArg(2), {function_->getArg(3), spent});
   goes_on->addRetAttr(llvm::Attribute::ZExt);
+  ir_.CreateStore(ir_.getInt64(0), spent_);
   ReturnIf(ir_.CreateNot(goes_on), kFunctionIsStopped);
   ir_.CreateBr(after);
   ir_.SetInsertPoint(after);
@@ -408,8 +413,8 @@ bool FunctionEmitter::EmitWhile(const BufferStep& step) {
   ir_.CreateStore(ir_.CreateAdd(count, ir_.getInt64(1)), iteration);
   const int64_t before = std::exchange(work_, 1);
   if (!EmitSequence(step.computations[1])) return false;
-  EmitGoOn(count, work_);
-  work_ = SaturatingAdd(before, work_);
+  EmitGoOn(work_);
+  work_ = before;
   for (const BufferStep::Move& swap : step.swaps) {
     const auto is_swap = [&](const BufferStep::Move& x) { return x.from == swap.from; };
     if (!absl::c_any_of(swapped, is_swap)) {
