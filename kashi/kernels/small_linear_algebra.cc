@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,11 @@ int32_t FactorLu(T* a, int32_t* pivots, int64_t m, int64_t n) {
       if (info == 0) info = static_cast<int32_t>(k + 1);
       continue;
     }
-    const T inverse = T(1) / a[k * n + k];
+    const T top = a[k * n + k], inverse = T(1) / top;
+    const bool has_inverse = std::abs(top) >= std::numeric_limits<T>::min();  // else it may be infinite
     for (int64_t i = k + 1; i < m; ++i) {
-      const T factor = a[i * n + k] *= inverse;
+      T& factor = a[i * n + k];
+      factor = has_inverse ? factor * inverse : factor / top;
       for (int64_t j = k + 1; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
     }
   }
@@ -134,6 +137,7 @@ struct Reflector {
 // Rows [0, count] of c become H c, `columns` of them.
 template <typename T>
 void ReflectRows(const Reflector<T>& h, T* c, int64_t row, int64_t columns) {
+  if (h.tau == T(0)) return;  // as LAPACK: a NaN in c stays where it is
   T sums[LinearAlgebraCall::kMostRows];
   std::copy_n(c, columns, sums);
   for (int64_t i = 0; i < h.count; ++i) {
@@ -150,6 +154,7 @@ void ReflectRows(const Reflector<T>& h, T* c, int64_t row, int64_t columns) {
 // Columns [0, count] of c become c H.
 template <typename T>
 void ReflectColumns(const Reflector<T>& h, T* c, int64_t row, int64_t rows) {
+  if (h.tau == T(0)) return;
   for (int64_t r = 0; r < rows; ++r, c += row) {
     T sum = c[0];
     for (int64_t i = 0; i < h.count; ++i) sum += c[i + 1] * h.x[i * h.stride];
@@ -159,13 +164,25 @@ void ReflectColumns(const Reflector<T>& h, T* c, int64_t row, int64_t rows) {
   }
 }
 
-// The length of (alpha, x), without overflow; 0 if x is 0.
+template <typename T>
+bool HasNaN(T alpha, const T* x, int64_t stride, int64_t count) {
+  bool has_nan = std::isnan(alpha);
+  for (int64_t i = 0; i < count; ++i) has_nan = has_nan || std::isnan(x[i * stride]);
+  return has_nan;
+}
+
+// The length of (alpha, x), without overflow; 0 if x is 0. NaN if a number is, else infinite if a number is.
 template <typename T>
 T LengthWith(T alpha, const T* x, int64_t stride, int64_t count) {
   T largest = 0;
-  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i * stride]));
-  if (largest == T(0)) return T(0);
+  T nan = alpha * T(0);  // 0, or NaN of NaN and infinity
+  for (int64_t i = 0; i < count; ++i) {
+    largest = std::max(largest, std::abs(x[i * stride]));
+    nan += x[i * stride] * T(0);
+  }
+  if (largest == T(0) && nan == T(0)) return T(0);
   largest = std::max(largest, std::abs(alpha));
+  if (nan != T(0)) return HasNaN(alpha, x, stride, count) ? std::numeric_limits<T>::quiet_NaN() : largest;
   T sum = (alpha / largest) * (alpha / largest);
   for (int64_t i = 0; i < count; ++i) sum += (x[i * stride] / largest) * (x[i * stride] / largest);
   return largest * std::sqrt(sum);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <utility>
@@ -275,6 +276,53 @@ TEST(SmallLinearAlgebraTest, Qr) {
       CheckQr<double>(m, n);
     }
   }
+}
+
+// Each number that is not finite in each place: NaN and infinity reach what they reach in LAPACK.
+TEST(SmallLinearAlgebraTest, QrOfNaNAndInfinity) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  struct Case {
+    std::vector<double> a;
+    double top, tau;
+  };
+  for (const Case& x : {Case{{1, nan}, nan, nan}, Case{{nan, 1}, nan, nan}, Case{{infinity, 1}, -infinity, nan},
+                        Case{{1, infinity}, -infinity, nan}, Case{{nan, infinity}, nan, nan}, Case{{3, 4}, -5, 1.6},
+                        Case{{7, 0}, 7, 0}, Case{{1e200, 1e200}, -std::sqrt(2.0) * 1e200, 1 + std::sqrt(0.5)}}) {
+    std::vector<double> qr(2);
+    double tau = -1;
+    const void* operands[] = {x.a.data()};
+    void* results[] = {qr.data(), &tau};
+    FindLinearAlgebra(LinearAlgebraKind::kQr, F64)(operands, results, 0, 1, 2, 1, 0, 0, 0);
+    const auto is_same = [](double got, double wanted) {
+      return std::isnan(wanted) ? std::isnan(got) : got == wanted || std::abs(got / wanted - 1) < 1e-14;
+    };
+    EXPECT_TRUE(is_same(qr[0], x.top)) << x.a[0] << ", " << x.a[1] << ": " << qr[0];
+    EXPECT_TRUE(is_same(tau, x.tau)) << x.a[0] << ", " << x.a[1] << ": " << tau;
+  }
+}
+
+// A vector with tau = 0 changes nothing, also beside NaN.
+TEST(SmallLinearAlgebraTest, NoReflectionKeepsNaN) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> qr = {1, 5, 0, nan}, tau = {0, nan};
+  std::vector<double> q(4);
+  const void* operands[] = {qr.data(), tau.data()};
+  void* results[] = {q.data()};
+  FindLinearAlgebra(LinearAlgebraKind::kMakeQ, F64)(operands, results, 0, 1, 2, 2, 2, 0, 0);
+  EXPECT_EQ(q[0], 1);
+  EXPECT_EQ(q[1], 0);
+  EXPECT_TRUE(std::isnan(q[3]));
+}
+
+TEST(SmallLinearAlgebraTest, LuDividesByTheSmallestPivots) {
+  const std::vector<double> a = {1e-310, 0, 0, 1e-310};
+  std::vector<double> lu(4);
+  std::vector<int32_t> pivots(2);
+  int32_t info = -1;
+  const void* operands[] = {a.data()};
+  void* results[] = {lu.data(), pivots.data(), &info};
+  FindLinearAlgebra(LinearAlgebraKind::kLu, F64)(operands, results, 0, 1, 2, 2, 0, 0, 0);
+  EXPECT_EQ(lu, a);
 }
 
 }  // namespace
