@@ -348,8 +348,8 @@ void FunctionEmitter::ReturnIf(llvm::Value* condition, int32_t result) {
   ir_.SetInsertPoint(stay);
 }
 
-// At the end of an iteration of this much work, without that of the loops in it: leaves the function if the caller wants
-// no more. All loops count together, so that nested ones with few iterations each ask often enough.
+// At the end of an iteration of this much work, without that of the loops in it: leaves the function if the caller
+// wants no more. All loops count together, so that nested ones with few iterations each ask often enough.
 void FunctionEmitter::EmitGoOn(int64_t work) {
   if (spent_ == nullptr) {
     spent_ = Variable(ir_.getInt64Ty());

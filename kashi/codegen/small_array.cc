@@ -130,12 +130,10 @@ llvm::Value* EmitReduce(const LaneBuilder& lanes, const HloInstruction& reduce,
 llvm::Value* EmitDynamicSlice(const LaneBuilder& lanes, const HloInstruction& slice,
                               absl::Span<llvm::Value* const> operands) {
   const PrimitiveType type = operands.size() > 1 ? slice.operand(1)->shape().element_type() : S32;
-  std::vector<llvm::Value*> elements;
-  for (llvm::Value* index : SliceIndices(lanes, slice.operand(0)->shape().dimensions(), slice.shape().dimensions(),
-                                         operands.subspan(1), type)) {
-    elements.push_back(Element(lanes, operands[0], index));
-  }
-  return SmallFromElements(lanes, slice.shape(), elements);
+  const Shape& array = slice.operand(0)->shape();
+  const std::vector<llvm::Value*> indices =
+      SliceIndices(lanes, array.dimensions(), slice.shape().dimensions(), operands.subspan(1), type);
+  return LoadSmallElements(lanes, slice.shape(), SpillSmallArray(lanes, array, operands[0]), indices);
 }
 
 llvm::Value* EmitDynamicUpdateSlice(const LaneBuilder& lanes, const HloInstruction& update,
@@ -282,6 +280,17 @@ bool CanEmitSmallArray(const HloInstruction& instruction) {
 llvm::Value* EmitSmallArray(const LaneBuilder& lanes, const HloInstruction& instruction,
                             absl::Span<llvm::Value* const> operands) {
   return FindRow(instruction)->emit(lanes, instruction, operands);
+}
+
+llvm::Value* SpillSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* array) {
+  const LaneBuilder small = SmallLanes(lanes, shape);
+  llvm::BasicBlock& entry = lanes.ir().GetInsertBlock()->getParent()->getEntryBlock();
+  Ir at_entry(&entry, entry.begin());
+  llvm::Type* const type = small.Widen(small.ScalarMemory(shape.element_type()));
+  llvm::AllocaInst* const memory = at_entry.CreateAlloca(type);
+  memory->setAlignment(llvm::Align(64));
+  small.StoreConsecutive(shape.element_type(), array, memory, lanes.ir().getInt64(0));
+  return memory;
 }
 
 llvm::Value* LoadSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer) {

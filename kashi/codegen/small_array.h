@@ -26,6 +26,10 @@ bool CanEmitSmallArray(const HloInstruction& instruction);
 llvm::Value* EmitSmallArray(const LaneBuilder& lanes, const HloInstruction& instruction,
                             absl::Span<llvm::Value* const> operands);
 
+// Memory of the frame with the array, for elements at computed places. LLVM 19 aborts where it makes one vector of
+// several such elements of another vector in a register, on processors with AVX-512.
+llvm::Value* SpillSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* array);
+
 // Converts between registers and dense memory.
 llvm::Value* LoadSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* pointer);
 void StoreSmallArray(const LaneBuilder& lanes, const Shape& shape, llvm::Value* value, llvm::Value* pointer);

@@ -144,7 +144,8 @@ class LoopDot {
     return ir_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, sum});
   }
 
-  // Rows i … i + rows - 1 and columns j … j + width - 1 of the result; or over_rows: rows i … i + width - 1 of column j.
+  // Rows i … i + rows - 1 and columns j … j + width - 1 of the result; or over_rows: rows i … i + width - 1 of column
+  // j.
   // Several rows at once keep several sums going, and share what they read of rhs.
   void EmitSums(int width, int64_t rows, llvm::Value* i, llvm::Value* j, bool over_rows) {
     const LaneBuilder lanes = lanes_.WithLanes(width);

@@ -167,33 +167,22 @@ bool CanEmitSmallScatter(const HloInstruction& scatter) {
   return passes::IsPlainScatter(scatter, KernelSupport()) && HasSmallBatch(scatter, scatter.operand(2)->shape());
 }
 
-namespace {
-
-// Calls load(index) for each element of the result.
-template <typename Load>
-llvm::Value* EmitGathered(const LaneBuilder& lanes, const HloInstruction& gather, llvm::Value* indices, Load&& load) {
+llvm::Value* EmitGatherFromMemory(const LaneBuilder& lanes, const HloInstruction& gather, llvm::Value* memory,
+                                  llvm::Value* indices) {
   std::vector<llvm::Value*> elements(ShapeUtil::ElementsIn(gather.shape()));
   for (const SmallWindow& window : SmallWindows(lanes, gather, gather.shape(), indices).Make()) {
     for (const auto& [number, offset] : window.elements) {
-      elements[number] = load(lanes.ir().CreateAdd(window.begin, lanes.ir().getInt64(offset)));
+      llvm::Value* index = lanes.ir().CreateAdd(window.begin, lanes.ir().getInt64(offset));
+      elements[number] =
+          lanes.WithLanes(1).LoadScalar(gather.shape().element_type(), memory, index, /*is_invariant=*/false);
     }
   }
   return SmallFromElements(lanes, gather.shape(), elements);
 }
 
-}  // namespace
-
-llvm::Value* EmitGatherFromMemory(const LaneBuilder& lanes, const HloInstruction& gather, llvm::Value* memory,
-                                  llvm::Value* indices) {
-  return EmitGathered(lanes, gather, indices, [&](llvm::Value* index) {
-    return lanes.WithLanes(1).LoadScalar(gather.shape().element_type(), memory, index, /*is_invariant=*/false);
-  });
-}
-
 llvm::Value* EmitGatherFromRegisters(const LaneBuilder& lanes, const HloInstruction& gather, llvm::Value* array,
                                      llvm::Value* indices) {
-  return EmitGathered(lanes, gather, indices,
-                      [&](llvm::Value* index) { return SmallElement(lanes.ir(), array, index); });
+  return EmitGatherFromMemory(lanes, gather, SpillSmallArray(lanes, gather.operand(0)->shape(), array), indices);
 }
 
 void EmitScatterToMemory(const LaneBuilder& lanes, const HloInstruction& scatter, llvm::Value* memory,

@@ -389,6 +389,33 @@ TEST(NativeFunctionTest, Dots) {
   }
 }
 
+// Elements of a small array at computed places, in a branch: LLVM 19 aborts on some numbers of them if the array is in
+// a register.
+TEST(NativeFunctionTest, GathersFromSmallArrays) {
+  for (const char* type : {"s64", "s32"}) {
+    for (int count = 1; count <= 17; ++count) {
+      const std::string places = absl::StrCat(type, "[", count, "]"), flags = absl::StrCat("pred[", count, "]");
+      const std::string result = absl::StrCat("s32[1,", count, "]");
+      ExpectAsEvaluator(
+          absl::StrCat(R"(first { t = (s32[1,20], )", places, ") parameter(0)\n x = s32[1,20] get-tuple-element(t), ",
+                       "index=0\n ROOT y = ", result, " slice(x), slice={[0:1], [0:", count, "]} }\n",
+                       "second { t = (s32[1,20], ", places, ") parameter(0)\n x = s32[1,20] ",
+                       "get-tuple-element(t), index=0\n i = ", places, " get-tuple-element(t), index=1\n n = ", type,
+                       "[] constant(16)\n ns = ", places, " broadcast(n), dimensions={}\n r = ", places,
+                       " remainder(i, ns)\n z = ", type, "[] constant(0)\n zs = ", places,
+                       " broadcast(z), dimensions={}\n below = ", flags, " compare(r, zs), direction=LT\n a = ", places,
+                       " add(r, ns)\n s = ", places, " select(below, a, r)\n m = ", type, "[", count,
+                       ",1] reshape(s)\n ROOT g = ", result,
+                       " gather(x, m), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, "
+                       "index_vector_dim=1, slice_sizes={1,1} }\nENTRY e { p = pred[] parameter(0)\n x = "
+                       "s32[1,20] parameter(1)\n i = ",
+                       places, " parameter(2)\n t = (s32[1,20], ", places, ") tuple(x, i)\n ROOT c = ", result,
+                       " conditional(p, t, t), true_computation=second, false_computation=first }"),
+          ErrorSpec(0));
+    }
+  }
+}
+
 // Lines of each dimension; stable, with a second array; one element; types that differ in memory and in registers.
 TEST(NativeFunctionTest, Sorts) {
   ExpectNative(Loop("f32[16]", R"(y = f32[16] sort(x), dimensions={0}, to_apply=before
