@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <llvm/IR/Module.h>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

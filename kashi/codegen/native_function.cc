@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <llvm/IR/Module.h>
+
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/numeric/bits.h"

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/IR/Module.h>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/base/check.h"
