@@ -15,6 +15,7 @@
 #include "kashi/buffers/in_place_order.h"
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/kernel_premises.h"
+#include "kashi/passes/plain_array.h"
 #include "kashi/passes/row_analysis.h"
 #include "kashi/passes/segments.h"
 
