@@ -164,25 +164,20 @@ void ReflectColumns(const Reflector<T>& h, T* c, int64_t row, int64_t rows) {
   }
 }
 
-template <typename T>
-bool HasNaN(T alpha, const T* x, int64_t stride, int64_t count) {
-  bool has_nan = std::isnan(alpha);
-  for (int64_t i = 0; i < count; ++i) has_nan = has_nan || std::isnan(x[i * stride]);
-  return has_nan;
-}
-
-// The length of (alpha, x), without overflow; 0 if x is 0. NaN if a number is, else infinite if a number is.
+// The length of (alpha, x), without overflow; 0 if x is 0, whatever alpha is, as in LAPACK. NaN if a number is, else
+// infinite if a number is.
 template <typename T>
 T LengthWith(T alpha, const T* x, int64_t stride, int64_t count) {
   T largest = 0;
-  T nan = alpha * T(0);  // 0, or NaN of NaN and infinity
+  bool has_nan = false;
   for (int64_t i = 0; i < count; ++i) {
     largest = std::max(largest, std::abs(x[i * stride]));
-    nan += x[i * stride] * T(0);
+    has_nan = has_nan || std::isnan(x[i * stride]);
   }
-  if (largest == T(0) && nan == T(0)) return T(0);
+  if (largest == T(0) && !has_nan) return T(0);
+  if (has_nan || std::isnan(alpha)) return std::numeric_limits<T>::quiet_NaN();
   largest = std::max(largest, std::abs(alpha));
-  if (nan != T(0)) return HasNaN(alpha, x, stride, count) ? std::numeric_limits<T>::quiet_NaN() : largest;
+  if (std::isinf(largest)) return largest;
   T sum = (alpha / largest) * (alpha / largest);
   for (int64_t i = 0; i < count; ++i) sum += (x[i * stride] / largest) * (x[i * stride] / largest);
   return largest * std::sqrt(sum);

@@ -287,7 +287,8 @@ TEST(SmallLinearAlgebraTest, QrOfNaNAndInfinity) {
   };
   for (const Case& x : {Case{{1, nan}, nan, nan}, Case{{nan, 1}, nan, nan}, Case{{infinity, 1}, -infinity, nan},
                         Case{{1, infinity}, -infinity, nan}, Case{{nan, infinity}, nan, nan}, Case{{3, 4}, -5, 1.6},
-                        Case{{7, 0}, 7, 0}, Case{{1e200, 1e200}, -std::sqrt(2.0) * 1e200, 1 + std::sqrt(0.5)}}) {
+                        Case{{7, 0}, 7, 0}, Case{{nan, 0}, nan, 0}, Case{{infinity, 0}, infinity, 0},
+                        Case{{1e200, 1e200}, -std::sqrt(2.0) * 1e200, 1 + std::sqrt(0.5)}}) {
     std::vector<double> qr(2);
     double tau = -1;
     const void* operands[] = {x.a.data()};
