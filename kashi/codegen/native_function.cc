@@ -57,11 +57,6 @@ bool IsNativeInstruction(const BufferStep& step, FindKernel find_kernel) {
   return kernel != nullptr && WorkOf(*kernel) <= kMostKernelWork;
 }
 
-bool IsNativeSequence(const buffers::BufferSequence& steps, const buffers::BufferAssignment& assignment,
-                      FindKernel find_kernel) {
-  return absl::c_all_of(steps, [&](const BufferStep& step) { return IsNativeStep(step, assignment, find_kernel); });
-}
-
 // The number of bytes of a variable for an array of this many: that of a vector with a power of two of lanes.
 int64_t PaddedBytes(int64_t bytes) { return static_cast<int64_t>(absl::bit_ceil(static_cast<uint64_t>(bytes))); }
 
@@ -77,10 +72,9 @@ class FunctionEmitter {
         find_kernel_(find_kernel),
         module_(module),
         function_(function),
-        entry_(llvm::BasicBlock::Create(function->getContext(), "entry", function)),
-        ir_(entry_),
+        ir_(NewBlock("entry")),
         lanes_(ir_, 1, module.target(), numbers),
-        at_entry_(entry_) {
+        at_entry_(ir_.GetInsertBlock()) {
     SetNumberOptions(numbers, ir_);
     llvm::BasicBlock* const start = NewBlock("start");
     at_entry_.SetInsertPoint(ir_.CreateBr(start));
@@ -134,7 +128,6 @@ class FunctionEmitter {
   FindKernel find_kernel_;
   CodeModule& module_;
   llvm::Function* function_;
-  llvm::BasicBlock* entry_;
   llvm::IRBuilder<> ir_;
   LaneBuilder lanes_;
   llvm::IRBuilder<> at_entry_;  // before the branch from the entry
@@ -511,7 +504,8 @@ bool IsNativeStep(const BufferStep& step, const buffers::BufferAssignment& assig
     case BufferStep::Kind::kWhile:
     case BufferStep::Kind::kConditional:
       return absl::c_all_of(step.computations, [&](const buffers::BufferSequence& steps) {
-        return IsNativeSequence(steps, assignment, find_kernel);
+        return absl::c_all_of(steps,
+                              [&](const BufferStep& inner) { return IsNativeStep(inner, assignment, find_kernel); });
       });
   }
   return false;
