@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const auto module = kashi::ParseAndReturnUnverifiedModule(text);
   if (!module.ok()) return 0;
-  kashi::partition::Verify(**module, {});
+  kashi::fuzz::Verify(**module, {});
   kashi::HloVerifierOpts strict;
   strict.layout_sensitive = true;
   strict.verify_broadcast_dimensions_order = true;
@@ -41,8 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   strict.verify_no_host_memory_space = true;
   strict.verify_no_collective_deadlocks = true;
   strict.instruction_can_change_layout = kashi::InstructionMayChangeLayout;
-  kashi::partition::Verify(**module, strict);
-  kashi::partition::Verify(**module, kashi::HloVerifierOpts{}.AllowMixedPrecision().WithAllowUnboundedDynamism(true));
+  kashi::fuzz::Verify(**module, strict);
+  kashi::fuzz::Verify(**module, kashi::HloVerifierOpts{}.AllowMixedPrecision().WithAllowUnboundedDynamism(true));
   return 0;
 }
 
