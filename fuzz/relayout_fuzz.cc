@@ -113,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   kashi::fuzz::ByteReader bytes(data + 1, size - 1);
   if (data[0] % 2 == 0) {
-    kashi::tests::RunTrial(&bytes);
+    kashi::fuzz::RunTrial(&bytes);
   } else {
     kashi::fuzz::MakeOnly(&bytes);
   }
