@@ -84,7 +84,7 @@ function(kashi_unity target alone parts)
   endforeach()
 endfunction()
 
-# kashi_room(NAME [LONG_TESTS] [O2] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex]
+# kashi_room(NAME [LONG_TESTS] [O1 | O2] [FOLDERS folder…] [DEPENDS room…] [LIBRARIES target…] [ALONE regex]
 #            [PARTS letters…])
 #
 # Makes the library kashi_NAME (alias kashi::NAME) of the *.cc files of the folder NAME. A room in a folder of rooms is
@@ -95,7 +95,8 @@ endfunction()
 # so that adding a file to a room needs no edit here. FOLDERS: folders of the room that hold more of its files, the
 # lowest first: one may use those before it.
 # LONG_TESTS: its tests loop for long, so they are optimised a little, and ctest starts them first. O2: the room has no
-# loops over elements that -O3 makes faster. ALONE, PARTS: see kashi_unity.
+# loops over elements that -O3 makes faster. O1: nothing in the room runs for long, so a quick build counts for more.
+# ALONE, PARTS: see kashi_unity.
 
 # kashi_sanitize_kernels(source…): for kernels that unroll by vectors. With all sanitizers a compiler takes ten minutes
 # for one of them. What can go wrong in them is an access outside of an array, so AddressSanitizer is left on; with its
@@ -116,7 +117,7 @@ function(kashi_sanitize_kernels)
 endfunction()
 
 function(kashi_room place)
-  cmake_parse_arguments(ROOM "LONG_TESTS;O2" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
+  cmake_parse_arguments(ROOM "LONG_TESTS;O1;O2" "ALONE" "FOLDERS;DEPENDS;LIBRARIES;PARTS" ${ARGN})
   string(REPLACE / _ name ${place})
   string(REGEX REPLACE "/.*" "" house ${place})
   set(sources)
@@ -142,8 +143,12 @@ function(kashi_room place)
   target_include_directories(kashi_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_compile_features(kashi_${name} PUBLIC cxx_std_17)
   target_link_libraries(kashi_${name} PUBLIC ${rooms} ${ROOM_LIBRARIES} PRIVATE $<BUILD_INTERFACE:kashi_flags>)
-  if(ROOM_O2 AND (NOT KASHI_PRECOMPILED_HEADERS OR KASHI_PRECOMPILED_HEADERS STREQUAL "TESTS"))  # precompiled headers are made with the flags of kashi_base
-    kashi_optimise(kashi_${name} -O2 "")
+  if(NOT KASHI_PRECOMPILED_HEADERS OR KASHI_PRECOMPILED_HEADERS STREQUAL "TESTS")  # those are made with the flags of kashi_base
+    if(ROOM_O1)
+      kashi_optimise(kashi_${name} -O1 "")
+    elseif(ROOM_O2)
+      kashi_optimise(kashi_${name} -O2 "")
+    endif()
   endif()
   kashi_precompile(kashi_${name} kashi_base ${KASHI_COMMON_HEADERS})
   kashi_unity(kashi_${name} "${ROOM_ALONE}" "${ROOM_PARTS}" ${sources})
