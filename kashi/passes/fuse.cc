@@ -119,13 +119,15 @@ class ComputationFuser {
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     FindEarlyReads(users_first);
     absl::c_reverse(users_first);
+    absl::flat_hash_map<const HloInstruction*, size_t> places;
     for (HloInstruction* instruction : users_first) {
       KASHI_RETURN_IF_ERROR(context_.check_stopped());
+      places.emplace(instruction, places.size());
       Place(instruction);
     }
     for (const FusionGroup& group : groups_) {
       KASHI_RETURN_IF_ERROR(context_.check_stopped());
-      if (IsWorthAKernel(group)) KASHI_RETURN_IF_ERROR(Build(group, users_first));
+      if (IsWorthAKernel(group)) KASHI_RETURN_IF_ERROR(Build(group, places));
     }
     return RemoveDead();
   }
@@ -259,13 +261,21 @@ class ComputationFuser {
            group.root->opcode() == HloOpcode::kConvert || group.root->opcode() == HloOpcode::kGather;
   }
 
-  absl::Status Build(const FusionGroup& group, const std::vector<HloInstruction*>& users_first) {
+  static std::vector<const HloInstruction*> OperandsFirst(
+      const FusionGroup& group, const absl::flat_hash_map<const HloInstruction*, size_t>& places) {
+    std::vector<const HloInstruction*> members;
+    for (const auto& [member, elements] : group.members) members.push_back(member);
+    absl::c_sort(members,
+                 [&](const HloInstruction* a, const HloInstruction* b) { return places.at(a) > places.at(b); });
+    return members;
+  }
+
+  // `places`: of all instructions, users before their operands.
+  absl::Status Build(const FusionGroup& group, const absl::flat_hash_map<const HloInstruction*, size_t>& places) {
     HloComputation::Builder builder(absl::StrCat("fused.", group.root->name()));
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
     std::vector<HloInstruction*> operands;
-    for (size_t i = users_first.size(); i-- > 0;) {
-      const HloInstruction* member = users_first[i];
-      if (!group.members.contains(member)) continue;
+    for (const HloInstruction* member : OperandsFirst(group, places)) {
       std::vector<HloInstruction*> copied;
       for (HloInstruction* operand : member->operands()) {
         HloInstruction*& copy = copies[operand];

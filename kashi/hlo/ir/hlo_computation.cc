@@ -215,21 +215,24 @@ void HloComputation::RenumberParameters() {
 
 absl::Status HloComputation::RemoveInstructionAndUnusedOperands(HloInstruction* instruction) {
   KASHI_RETURN_IF_ERROR(CheckRemovable(instruction));
-  absl::flat_hash_set<const HloInstruction*> dead;
-  std::vector<HloInstruction*> unseen = {instruction};
+  const bool was_parameter = instruction->opcode() == HloOpcode::kParameter;
+  std::vector<HloInstruction*> dead = {instruction};  // users before their operands
   // An operand whose users are all dead is dead too; it is checked once per user.
   absl::flat_hash_map<const HloInstruction*, int64_t> dead_users;
-  while (!unseen.empty()) {
-    HloInstruction* const next = unseen.back();
-    unseen.pop_back();
-    dead.insert(next);
-    for (HloInstruction* operand : next->unique_operands()) {
+  for (size_t next = 0; next < dead.size(); ++next) {
+    for (HloInstruction* operand : dead[next]->unique_operands()) {
       const bool is_used = operand == nullptr || ++dead_users[operand] < operand->user_count();
       if (is_used || operand == root_ || !IsSafelyRemovable(operand) || operand->HasSideEffect()) continue;
-      if (operand->opcode() != HloOpcode::kParameter) unseen.push_back(operand);
+      if (operand->opcode() != HloOpcode::kParameter) dead.push_back(operand);
     }
   }
-  RemoveDeadInstructions([&](const HloInstruction* i) { return dead.contains(i); });
+  if (parent_ != nullptr) {
+    const absl::flat_hash_set<const HloInstruction*> removed(dead.begin(), dead.end());
+    parent_->RemoveFromSchedule(this, [&](const HloInstruction* i) { return removed.contains(i); });
+  }
+  for (HloInstruction* i : dead) Free(i);
+  if (was_parameter) RenumberParameters();
+  if (removed_count_ > instruction_count()) Cleanup();  // seldom, so that removals one by one take linear time
   return absl::OkStatus();
 }
 
