@@ -45,6 +45,7 @@ Json SideJson(const HloInstruction& instruction, const ValueSummary& summary) {
           {"value", ToJson(summary)}};
 }
 
+constexpr char kSeveralDevices[] = "a program is for several devices";
 absl::Status CpuIsForOneDevice() {
   return Unimplemented("--engine-a cpu and --engine-b cpu compare programs of one device");
 }
@@ -101,7 +102,7 @@ std::string PairDiff::WhyNotComparable() const {
   for (const auto* file : {&a_, &b_}) {
     if (ScopeOf(**file).is_global()) continue;
     const absl::StatusOr<DeviceCounts> counts = DeviceCountsOf(*(*file)->module);
-    if (!counts.ok() || counts->total() > 1) return "a program is for several devices";
+    if (!counts.ok() || counts->total() > 1) return kSeveralDevices;
   }
   return "";
 }
@@ -298,6 +299,10 @@ bool PairDiff::Compare(const std::string& a, const std::string& b, Answers* answ
     differs_ |= partitioned.has_value() || !options_.allow_elided;  // unknown
   }
   not_run_ = WhyNotRun(partitioned.has_value(), !elided.empty());
+  if (not_run_ == kSeveralDevices && !SeesValues()) {  // a user who names an engine wants a run
+    error_ = CpuIsForOneDevice();
+    return false;
+  }
   if (!not_run_.empty()) {
     json_["not_run"] = not_run_;
     absl::StrAppend(&text_, "not run: ", not_run_, "\n");

@@ -94,7 +94,11 @@ absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, co
                                                      absl::Span<const CompiledObject> known) {
   const auto compile_by = [&](const std::string& name) -> absl::StatusOr<Parts> {
     Parts parts;
-    KASHI_ASSIGN_OR_RETURN(parts.engine, engine::EngineOfName(name));
+    const absl::StatusOr<const Engine*> found = engine::EngineOfName(name);
+    if (absl::IsInvalidArgument(found.status())) {
+      return InvalidArgument("%s; or auto, for the one that pays", found.status().message());
+    }
+    KASHI_ASSIGN_OR_RETURN(parts.engine, found);
     parts.target = options.target;
     parts.numbers = options.numbers;
     if (options.keep_code) parts.text = module.ToString();

@@ -23,7 +23,8 @@ std::unique_ptr<HloModule> Read(absl::string_view text) { return ParseAndReturnU
 TEST(ProgramTest, EnginesByName) {
   CompileOptions options;
   options.engine = "gpu";
-  EXPECT_THAT(Program::Compile(*Read(kDouble), options).status().ToString(), HasSubstr("no engine has the name `gpu`"));
+  EXPECT_THAT(Program::Compile(*Read(kDouble), options).status().ToString(),
+              HasSubstr("no engine has the name `gpu`; the engines are: cpu, evaluator; or auto"));
   options.engine = "evaluator";
   EXPECT_EQ(Program::Compile(*Read(kDouble), options).value()->engine(), "evaluator");
   options.engine = "cpu";
