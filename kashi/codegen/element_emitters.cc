@@ -7,23 +7,36 @@
 namespace kashi::codegen {
 namespace {
 
-absl::Span<const ElementEmitterRow> RowsOf(PrimitiveType type) {
-  if (type == PRED) return PredEmitters();
-  return primitive_util::IsFloatingPointType(type) ? RealEmitters() : IntegerEmitters();
-}
-
 const ElementEmitterRow* Find(absl::Span<const ElementEmitterRow> rows, HloOpcode opcode) {
   const auto row = absl::c_find_if(rows, [&](const ElementEmitterRow& row) { return row.opcode == opcode; });
   return row == rows.end() ? nullptr : &*row;
+}
+
+const ElementEmitterRow* FindOf(PrimitiveType type, HloOpcode opcode) {
+  if (type == PRED) return Find(PredEmitters(), opcode);
+  if (primitive_util::IsComplexType(type)) {
+    const ElementEmitterRow* row = Find(ComplexEmitters(), opcode);
+    return row == nullptr && type == C64 ? Find(Complex64Emitters(), opcode) : row;
+  }
+  if (!primitive_util::IsFloatingPointType(type)) return Find(IntegerEmitters(), opcode);
+  const ElementEmitterRow* row = Find(RealEmitters(), opcode);
+  return row == nullptr && (type == F32 || type == F64) ? Find(ComposeEmitters(), opcode) : row;
+}
+
+// The type of the result of an operation on operands of this type.
+PrimitiveType ResultType(HloOpcode opcode, PrimitiveType operand) {
+  if (opcode == HloOpcode::kCompare || opcode == HloOpcode::kIsFinite) return PRED;
+  if (opcode == HloOpcode::kComplex) return primitive_util::ComplexType(operand);
+  const bool takes_part = opcode == HloOpcode::kReal || opcode == HloOpcode::kImag || opcode == HloOpcode::kAbs;
+  return takes_part && primitive_util::IsComplexType(operand) ? primitive_util::ComplexComponentType(operand) : operand;
 }
 
 // Whether all numbers that the operation reads and writes have the type of operand 0. (Text for TPUs mixes types.)
 bool HasOneType(const HloInstruction& instruction) {
   const PrimitiveType type = instruction.operand(0)->shape().element_type();
   const auto is_of_type = [&](const HloInstruction* operand) { return operand->shape().element_type() == type; };
-  const PrimitiveType result = instruction.shape().element_type();
-  const bool makes_pred = instruction.opcode() == HloOpcode::kCompare || instruction.opcode() == HloOpcode::kIsFinite;
-  return absl::c_all_of(instruction.operands(), is_of_type) && result == (makes_pred ? PRED : type);
+  return absl::c_all_of(instruction.operands(), is_of_type) &&
+         instruction.shape().element_type() == ResultType(instruction.opcode(), type);
 }
 
 bool IsSelectOfOneType(const HloInstruction& instruction) {
@@ -33,10 +46,18 @@ bool IsSelectOfOneType(const HloInstruction& instruction) {
          instruction.operand(2)->shape().element_type() == type;
 }
 
-// A bitcast-convert to a narrower or wider type also changes the dimensions.
+// A bitcast-convert to a narrower or wider type also changes the dimensions. Complex numbers have none.
 bool IsBitcastOfOneWidth(const HloInstruction& instruction) {
-  return primitive_util::BitWidth(instruction.shape().element_type()) ==
-         primitive_util::BitWidth(instruction.operand(0)->shape().element_type());
+  const PrimitiveType to = instruction.shape().element_type(), from = instruction.operand(0)->shape().element_type();
+  return passes::IsPlainType(to) && passes::IsPlainType(from) &&
+         primitive_util::BitWidth(to) == primitive_util::BitWidth(from);
+}
+
+bool IsOrderOfComplexNumbers(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCompare &&
+         primitive_util::IsComplexType(instruction.operand(0)->shape().element_type()) &&
+         instruction.comparison_direction() != ComparisonDirection::kEq &&
+         instruction.comparison_direction() != ComparisonDirection::kNe;
 }
 
 }  // namespace
@@ -44,9 +65,9 @@ bool IsBitcastOfOneWidth(const HloInstruction& instruction) {
 const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
   if (instruction.operands().empty() || !instruction.shape().IsArray()) return nullptr;
   const auto has_register = [](const HloInstruction* operand) {
-    return operand->shape().IsArray() && passes::IsPlainType(operand->shape().element_type());
+    return operand->shape().IsArray() && passes::IsElementType(operand->shape().element_type());
   };
-  if (!passes::IsPlainType(instruction.shape().element_type()) ||
+  if (!passes::IsElementType(instruction.shape().element_type()) ||
       !absl::c_all_of(instruction.operands(), has_register)) {
     return nullptr;
   }
@@ -55,8 +76,8 @@ const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction) {
     if (instruction.opcode() == HloOpcode::kBitcastConvert && !IsBitcastOfOneWidth(instruction)) return nullptr;
     return row;
   }
-  if (!HasOneType(instruction)) return nullptr;
-  return Find(RowsOf(instruction.operand(0)->shape().element_type()), instruction.opcode());
+  if (!HasOneType(instruction) || IsOrderOfComplexNumbers(instruction)) return nullptr;
+  return FindOf(instruction.operand(0)->shape().element_type(), instruction.opcode());
 }
 
 }  // namespace kashi::codegen

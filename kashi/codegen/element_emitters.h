@@ -1,8 +1,8 @@
 // One emitter for each elementwise operation: from register values of the operands to the register value of the result.
 // The results are those of docs/spec/hlo-ops.md 1; differences between evaluator and compiled code: docs/fidelity.md.
 //
-// To compile a new elementwise operation, write its function in element_emitters_{real,integer}.cc and add its row to
-// the table there.
+// To compile a new elementwise operation, write its function in element_emitters_{real,integer,complex}.cc and add its
+// row to the table there.
 #ifndef KASHI_CODEGEN_ELEMENT_EMITTERS_H_
 #define KASHI_CODEGEN_ELEMENT_EMITTERS_H_
 
@@ -36,11 +36,15 @@ struct ElementEmitterRow {
 // Null: this operation cannot be compiled for these types. Only checks element types, not shapes.
 const ElementEmitterRow* FindElementEmitter(const HloInstruction& instruction);
 
-// The rows of real numbers (by the type of operand 0), of integers, of PRED, and of any type.
+// The rows of real numbers (by the type of operand 0), of integers, of PRED, and of any type. Complex numbers: of both
+// types; of C64, computed in f64; and the operation that makes one of two real numbers.
 absl::Span<const ElementEmitterRow> RealEmitters();
 absl::Span<const ElementEmitterRow> IntegerEmitters();
 absl::Span<const ElementEmitterRow> PredEmitters();
 absl::Span<const ElementEmitterRow> ConversionEmitters();
+absl::Span<const ElementEmitterRow> ComplexEmitters();
+absl::Span<const ElementEmitterRow> Complex64Emitters();
+absl::Span<const ElementEmitterRow> ComposeEmitters();
 
 }  // namespace kashi::codegen
 

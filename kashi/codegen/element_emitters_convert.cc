@@ -11,29 +11,49 @@ namespace {
 bool IsReal(PrimitiveType type) { return primitive_util::IsFloatingPointType(type); }
 bool IsUnsigned(PrimitiveType type) { return type == PRED || primitive_util::IsUnsignedIntegralType(type); }
 
+bool IsComplex(PrimitiveType type) { return primitive_util::IsComplexType(type); }
+
 llvm::Value* IsNotZero(const ElementOperation& op) {
+  if (IsComplex(op.operand_type())) {
+    const auto is_not_zero = [&](llvm::Value* part) {
+      return op.ir().CreateFCmpUNE(part, llvm::Constant::getNullValue(part->getType()));
+    };
+    return op.ir().CreateOr(is_not_zero(op.lanes.RealPart(op.x())), is_not_zero(op.lanes.ImaginaryPart(op.x())));
+  }
   llvm::Value* zero = llvm::Constant::getNullValue(op.x()->getType());
   return IsReal(op.operand_type()) ? op.ir().CreateFCmpUNE(op.x(), zero) : op.ir().CreateICmpNE(op.x(), zero);
 }
 
-// The number converted to the register type of the result.
-llvm::Value* Converted(const ElementOperation& op) {
-  const PrimitiveType from = op.operand_type(), to = op.type();
+// x, of a real type or an integer, converted to the register of another.
+llvm::Value* Converted(const ElementOperation& op, llvm::Value* x, PrimitiveType from, PrimitiveType to) {
   llvm::Type* result = op.lanes.Register(to);
-  if (IsReal(from) && IsReal(to)) return op.ir().CreateFPCast(op.x(), result);
-  if (IsReal(to)) {
-    return IsUnsigned(from) ? op.ir().CreateUIToFP(op.x(), result) : op.ir().CreateSIToFP(op.x(), result);
-  }
-  if (!IsReal(from)) return op.ir().CreateIntCast(op.x(), result, !IsUnsigned(from));
+  if (IsReal(from) && IsReal(to)) return op.ir().CreateFPCast(x, result);
+  if (IsReal(to)) return IsUnsigned(from) ? op.ir().CreateUIToFP(x, result) : op.ir().CreateSIToFP(x, result);
+  if (!IsReal(from)) return op.ir().CreateIntCast(x, result, !IsUnsigned(from));
   // Cut, saturated; NaN is 0.
   const llvm::Intrinsic::ID cut = IsUnsigned(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
-  return op.ir().CreateIntrinsic(cut, {result, op.x()->getType()}, {op.x()});
+  return op.ir().CreateIntrinsic(cut, {result, x->getType()}, {x});
+}
+
+llvm::Value* ConvertedToComplex(const ElementOperation& op) {
+  const PrimitiveType from = op.operand_type(), to = primitive_util::ComplexComponentType(op.type());
+  if (!IsComplex(from)) {
+    return op.lanes.Complex(Converted(op, op.x(), from, to), llvm::Constant::getNullValue(op.lanes.Register(to)));
+  }
+  const PrimitiveType part = primitive_util::ComplexComponentType(from);
+  return op.lanes.Complex(Converted(op, op.lanes.RealPart(op.x()), part, to),
+                          Converted(op, op.lanes.ImaginaryPart(op.x()), part, to));
 }
 
 llvm::Value* EmitConvert(const ElementOperation& op) {
   if (op.type() == op.operand_type()) return op.x();
   if (op.type() == PRED) return IsNotZero(op);
-  return op.lanes.Round(op.type(), Converted(op));
+  if (IsComplex(op.type())) return ConvertedToComplex(op);
+  if (!IsComplex(op.operand_type())) {
+    return op.lanes.Round(op.type(), Converted(op, op.x(), op.operand_type(), op.type()));
+  }
+  const PrimitiveType part = primitive_util::ComplexComponentType(op.operand_type());
+  return op.lanes.Round(op.type(), Converted(op, op.lanes.RealPart(op.x()), part, op.type()));
 }
 
 llvm::Value* EmitCopy(const ElementOperation& op) { return op.x(); }
@@ -46,7 +66,7 @@ llvm::Value* EmitBitcastConvert(const ElementOperation& op) {
 }
 
 llvm::Value* EmitSelect(const ElementOperation& op) {
-  return op.ir().CreateSelect(op.operands[0], op.operands[1], op.operands[2]);
+  return op.lanes.Select(op.operands[0], op.operands[1], op.operands[2]);
 }
 
 constexpr ElementEmitterRow kRows[] = {

@@ -26,6 +26,9 @@ llvm::Value* EmitIntrinsic(const ElementOperation& op) {
   return Rounded(op, op.ir().CreateUnaryIntrinsic(intrinsic, op.x()));
 }
 
+llvm::Value* EmitReal(const ElementOperation& op) { return op.x(); }
+llvm::Value* EmitImag(const ElementOperation& op) { return Constant(op, 0); }
+
 // 1 with the sign of x; NaN and both zeros as they are.
 llvm::Value* EmitSign(const ElementOperation& op) {
   llvm::Value* one = op.ir().CreateBinaryIntrinsic(llvm::Intrinsic::copysign, Constant(op, 1), op.x());
@@ -159,6 +162,8 @@ constexpr ElementEmitterRow kRows[] = {
     {HloOpcode::kPower, &EmitFunction<MathFunction::kPow>, true},
     {HloOpcode::kAtan, &EmitFunction<MathFunction::kAtan>, true},
     {HloOpcode::kAtan2, &EmitFunction<MathFunction::kAtan2>, true},
+    {HloOpcode::kReal, &EmitReal},
+    {HloOpcode::kImag, &EmitImag},
     {HloOpcode::kCompare, &EmitCompare},
 };
 

@@ -75,6 +75,10 @@ llvm::Value* EmitIota(const MovedElements& op) {
   const LaneBuilder& lanes = op.elements.lanes();
   const PrimitiveType type = op.instruction.shape().element_type();
   const Coordinate& at = op.index->At(op.instruction.iota_dimension(), op.math());
+  if (primitive_util::IsComplexType(type)) {
+    llvm::Type* part = lanes.Register(primitive_util::ComplexComponentType(type));
+    return lanes.Complex(lanes.ir().CreateSIToFP(op.math().AsLanes(at), part), llvm::Constant::getNullValue(part));
+  }
   if (!primitive_util::IsFloatingPointType(type)) return op.math().AsNumbers(at, lanes.ScalarRegister(type));
   return lanes.Round(type, lanes.ir().CreateSIToFP(op.math().AsLanes(at), lanes.Register(type)));
 }
@@ -102,12 +106,11 @@ llvm::Value* EmitPad(const MovedElements& op) {
     coordinates.push_back(at);
   }
   llvm::Value* inside = op.Operand(0, std::move(coordinates));
-  return is_inside == nullptr ? inside : ir.CreateSelect(is_inside, inside, outside);
+  return is_inside == nullptr ? inside : op.elements.lanes().Select(is_inside, inside, outside);
 }
 
 // Every operand in which the element may be is read, at the nearest element.
 llvm::Value* EmitConcatenate(const MovedElements& op) {
-  Ir& ir = op.elements.lanes().ir();
   const int64_t dimension = op.instruction.concatenate_dimension();
   const Coordinate at = op.index->At(dimension, op.math());
   llvm::Value* value = nullptr;
@@ -118,7 +121,7 @@ llvm::Value* EmitConcatenate(const MovedElements& op) {
       std::vector<Coordinate> coordinates = op.index->Coordinates(op.math());
       coordinates[dimension] = op.math().Clamp(op.math().Add(at, -begin), size);
       llvm::Value* part = op.Operand(i, std::move(coordinates));
-      value = value == nullptr ? part : ir.CreateSelect(op.math().IsBelow(at, begin), value, part);
+      value = value == nullptr ? part : op.elements.lanes().Select(op.math().IsBelow(at, begin), value, part);
     }
     begin += size;
   }
@@ -280,9 +283,9 @@ bool HasSizesOfOperands(const HloInstruction& instruction) {
 bool MovesElements(HloOpcode opcode) { return FindMovement(opcode) != nullptr; }
 
 bool CanFuse(const HloInstruction& instruction) {
-  if (!passes::IsPlainArray(instruction.shape()) || instruction.HasControlDependencies()) return false;
+  if (!passes::IsElementArray(instruction.shape()) || instruction.HasControlDependencies()) return false;
   if (!absl::c_all_of(instruction.operands(),
-                      [](const HloInstruction* x) { return passes::IsPlainArray(x->shape()); })) {
+                      [](const HloInstruction* x) { return passes::IsElementArray(x->shape()); })) {
     return false;
   }
   if (const MovementRow* row = FindMovement(instruction.opcode())) {

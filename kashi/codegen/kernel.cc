@@ -30,7 +30,7 @@ std::vector<llvm::Value*> LoadPointers(Ir& ir, llvm::Value* array, int64_t count
 
 // Vectors of four registers keep four chains of dependent operations going, but large bodies then run out of registers.
 int VectorsAtOnce(const HloComputation& fused) {
-  const int64_t size = fused.instruction_count();
+  const int64_t size = CodeSize(fused);
   return size <= 8 ? 4 : size <= 24 ? 2 : 1;
 }
 
@@ -40,12 +40,22 @@ int SmallestWidth(const HloComputation& fused) {
     if (!instruction->shape().IsArray()) continue;
     const PrimitiveType type = instruction->shape().element_type();
     const bool is_short_real = type == BF16 || type == F16;
-    if (type != PRED) bytes = std::min(bytes, is_short_real ? 4 : primitive_util::ByteWidth(type));
+    const int parts = primitive_util::IsComplexType(type) ? 2 : 1;
+    if (type != PRED) bytes = std::min(bytes, is_short_real ? 4 : primitive_util::ByteWidth(type) / parts);
   }
   return bytes;
 }
 
 }  // namespace
+
+int64_t CodeSize(const HloComputation& fused) {
+  constexpr int64_t kOfFunction = 8;  // of an exponential, say, whose code is part of the kernel
+  int64_t size = fused.instruction_count();
+  for (const HloInstruction* instruction : fused.instructions()) {
+    if (KernelSupport().IsExpensive(*instruction)) size += kOfFunction - 1;
+  }
+  return size;
+}
 
 KernelBuilder::KernelBuilder(const HloComputation& fused_computation, const std::string& name,
                              const NumberOptions& number_options, CodeModule& module)

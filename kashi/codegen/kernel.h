@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kashi/base/math.h"
 #include "kashi/codegen/code_module.h"
 #include "kashi/codegen/lane_builder.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -39,6 +40,9 @@ struct Kernel {
   bool is_in_place = false;
   // The kernel expects the elements of this operand in the memory of result 0, and updates them; -1: none.
   int64_t updated_operand = -1;
+
+  // Elements that are computed in all.
+  int64_t Work() const { return SaturatingMultiply(SaturatingMultiply(rows, columns), work_per_column); }
 };
 
 // Emits the function for a fused computation (passes/fuse.h makes them) into the module. FAILED_PRECONDITION if it
@@ -46,6 +50,10 @@ struct Kernel {
 // unchanged.
 absl::StatusOr<Kernel> EmitKernel(const HloComputation& fused, const std::string& name, const NumberOptions& numbers,
                                   CodeModule& module);
+
+// The instructions of a fused computation, and for each function that is part of the code, such as an exponential, some
+// more: how much code one vector of its elements takes.
+int64_t CodeSize(const HloComputation& fused);
 
 // ---- The kinds of kernels.
 

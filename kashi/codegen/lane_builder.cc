@@ -11,6 +11,11 @@ namespace kashi::codegen {
 namespace {
 
 int RegisterBits(PrimitiveType type) { return primitive_util::ByteWidth(type) * 8; }
+bool IsComplex(PrimitiveType type) { return primitive_util::IsComplexType(type); }
+llvm::Align ComponentAlignment(PrimitiveType type) {
+  const uint64_t bytes = primitive_util::ByteWidth(type);
+  return llvm::Align(IsComplex(type) ? bytes / 2 : bytes);
+}
 
 }  // namespace
 
@@ -21,12 +26,20 @@ void SetNumberOptions(const NumberOptions& numbers, Ir& ir) {
 }
 
 llvm::Type* LaneBuilder::Widen(llvm::Type* scalar) const {
-  return lanes_ == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes_);
+  if (lanes_ == 1) return scalar;
+  if (const auto* pair = llvm::dyn_cast<llvm::StructType>(scalar)) {
+    return llvm::StructType::get(Widen(pair->getElementType(0)), Widen(pair->getElementType(1)));
+  }
+  return llvm::FixedVectorType::get(scalar, lanes_);
 }
 
 llvm::Type* LaneBuilder::ScalarRegister(PrimitiveType type) const {
   if (type == PRED) return ir_.getInt1Ty();
   if (type == F64) return ir_.getDoubleTy();
+  if (IsComplex(type)) {
+    llvm::Type* component = ScalarRegister(primitive_util::ComplexComponentType(type));
+    return llvm::StructType::get(component, component);
+  }
   if (primitive_util::IsFloatingPointType(type)) return ir_.getFloatTy();
   return ir_.getIntNTy(RegisterBits(type));
 }
@@ -34,11 +47,14 @@ llvm::Type* LaneBuilder::ScalarRegister(PrimitiveType type) const {
 llvm::Type* LaneBuilder::ScalarMemory(PrimitiveType type) const {
   if (type == F16) return ir_.getHalfTy();
   if (type == F32 || type == F64) return ScalarRegister(type);
+  if (IsComplex(type)) return llvm::ArrayType::get(ScalarRegister(primitive_util::ComplexComponentType(type)), 2);
   return ir_.getIntNTy(RegisterBits(type));
 }
 
 llvm::Value* LaneBuilder::Splat(llvm::Value* scalar) const {
-  return lanes_ == 1 ? scalar : ir_.CreateVectorSplat(lanes_, scalar);
+  if (lanes_ == 1) return scalar;
+  if (scalar->getType()->isStructTy()) return Complex(Splat(RealPart(scalar)), Splat(ImaginaryPart(scalar)));
+  return ir_.CreateVectorSplat(lanes_, scalar);
 }
 
 llvm::Value* LaneBuilder::Integer(PrimitiveType type, int64_t value) const {
@@ -56,8 +72,48 @@ llvm::Value* LaneBuilder::LaneNumbers(llvm::Type* scalar) const {
   return llvm::ConstantVector::get(numbers);
 }
 
+llvm::Value* LaneBuilder::Complex(llvm::Value* real, llvm::Value* imaginary) const {
+  llvm::Value* pair = llvm::PoisonValue::get(llvm::StructType::get(real->getType(), imaginary->getType()));
+  return ir_.CreateInsertValue(ir_.CreateInsertValue(pair, real, 0), imaginary, 1);
+}
+
+llvm::Value* LaneBuilder::Select(llvm::Value* condition, llvm::Value* a, llvm::Value* b) const {
+  if (!a->getType()->isStructTy()) return ir_.CreateSelect(condition, a, b);
+  return Complex(ir_.CreateSelect(condition, RealPart(a), RealPart(b)),
+                 ir_.CreateSelect(condition, ImaginaryPart(a), ImaginaryPart(b)));
+}
+
+llvm::Value* LaneBuilder::FromComponents(llvm::Value* components) const {
+  if (lanes_ == 1) {
+    return Complex(ir_.CreateExtractElement(components, uint64_t{0}),
+                   ir_.CreateExtractElement(components, uint64_t{1}));
+  }
+  std::vector<int> even, odd;
+  for (int lane = 0; lane < lanes_; ++lane) {
+    even.push_back(2 * lane);
+    odd.push_back(2 * lane + 1);
+  }
+  return Complex(ir_.CreateShuffleVector(components, even), ir_.CreateShuffleVector(components, odd));
+}
+
+llvm::Value* LaneBuilder::ToComponents(llvm::Value* complex) const {
+  llvm::Value *real = RealPart(complex), *imaginary = ImaginaryPart(complex);
+  if (lanes_ == 1) {
+    llvm::Value* components = llvm::PoisonValue::get(llvm::FixedVectorType::get(real->getType(), 2));
+    components = ir_.CreateInsertElement(components, real, uint64_t{0});
+    return ir_.CreateInsertElement(components, imaginary, uint64_t{1});
+  }
+  std::vector<int> in_turn;
+  for (int lane = 0; lane < lanes_; ++lane) {
+    in_turn.push_back(lane);
+    in_turn.push_back(lanes_ + lane);
+  }
+  return ir_.CreateShuffleVector(real, imaginary, in_turn);
+}
+
+// memory: one or more elements of the type, or components of a complex one.
 llvm::Value* LaneBuilder::Load(PrimitiveType type, llvm::Type* memory, llvm::Value* address, bool is_invariant) const {
-  llvm::LoadInst* load = ir_.CreateAlignedLoad(memory, address, llvm::Align(primitive_util::ByteWidth(type)));
+  llvm::LoadInst* load = ir_.CreateAlignedLoad(memory, address, ComponentAlignment(type));
   if (is_invariant) {
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(ir_.getContext(), {}));
   }
@@ -68,6 +124,10 @@ llvm::Value* LaneBuilder::LoadConsecutive(PrimitiveType type, llvm::Value* point
                                           bool is_invariant) const {
   llvm::Type* memory = ScalarMemory(type);
   llvm::Value* address = ir_.CreateInBoundsGEP(memory, pointer, index);
+  if (IsComplex(type)) {
+    llvm::Type* components = llvm::FixedVectorType::get(memory->getArrayElementType(), 2 * lanes_);
+    return FromComponents(Load(type, components, address, is_invariant));
+  }
   return FromMemory(type, Load(type, Widen(memory), address, is_invariant));
 }
 
@@ -96,6 +156,16 @@ llvm::Value* LaneBuilder::LoadEach(PrimitiveType type, llvm::Value* pointer, llv
 llvm::Value* LaneBuilder::LoadLanes(PrimitiveType type, llvm::Value* pointer,
                                     absl::FunctionRef<llvm::Value*(int lane)> index_of, bool is_invariant) const {
   llvm::Type* memory = ScalarMemory(type);
+  if (IsComplex(type)) {
+    llvm::Value* part = llvm::PoisonValue::get(Widen(memory->getArrayElementType()));
+    llvm::Value *real = part, *imaginary = part;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      llvm::Value* element = LoadScalar(type, pointer, index_of(lane), is_invariant);
+      real = ir_.CreateInsertElement(real, RealPart(element), lane);
+      imaginary = ir_.CreateInsertElement(imaginary, ImaginaryPart(element), lane);
+    }
+    return Complex(real, imaginary);
+  }
   llvm::Value* value = llvm::PoisonValue::get(Widen(memory));
   for (int lane = 0; lane < lanes_; ++lane) {
     llvm::Value* address = ir_.CreateInBoundsGEP(memory, pointer, index_of(lane));
@@ -107,7 +177,8 @@ llvm::Value* LaneBuilder::LoadLanes(PrimitiveType type, llvm::Value* pointer,
 void LaneBuilder::StoreConsecutive(PrimitiveType type, llvm::Value* value, llvm::Value* pointer,
                                    llvm::Value* index) const {
   llvm::Value* address = ir_.CreateInBoundsGEP(ScalarMemory(type), pointer, index);
-  ir_.CreateAlignedStore(ToMemory(type, value), address, llvm::Align(primitive_util::ByteWidth(type)));
+  ir_.CreateAlignedStore(IsComplex(type) ? ToComponents(value) : ToMemory(type, value), address,
+                         ComponentAlignment(type));
 }
 
 llvm::Value* LaneBuilder::FromMemory(PrimitiveType type, llvm::Value* value) const {

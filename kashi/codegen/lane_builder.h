@@ -9,6 +9,8 @@
 //   F16       half     float
 //   F32, F64  float, double     the same
 //   S8 … U64  i8 … i64          the same
+//   C64       [2 x float]       {float, float}; in lanes {<lanes x float>, <lanes x float>}
+//   C128      [2 x double]      {double, double}
 #ifndef KASHI_CODEGEN_LANE_BUILDER_H_
 #define KASHI_CODEGEN_LANE_BUILDER_H_
 
@@ -51,7 +53,7 @@ class LaneBuilder {
     return other;
   }
 
-  llvm::Type* Widen(llvm::Type* scalar) const;  // <lanes x scalar>
+  llvm::Type* Widen(llvm::Type* scalar) const;  // <lanes x scalar>; of a structure: of each of its types
   llvm::Type* ScalarRegister(PrimitiveType type) const;
   llvm::Type* ScalarMemory(PrimitiveType type) const;
   llvm::Type* Register(PrimitiveType type) const { return Widen(ScalarRegister(type)); }
@@ -73,7 +75,14 @@ class LaneBuilder {
   llvm::Value* LoadEach(PrimitiveType type, llvm::Value* pointer, llvm::Value* indices, bool is_invariant) const;
   void StoreConsecutive(PrimitiveType type, llvm::Value* value, llvm::Value* pointer, llvm::Value* index) const;
 
-  // Convert between register and memory form.
+  // Complex numbers in registers: of two values of their component type, and back.
+  llvm::Value* Complex(llvm::Value* real, llvm::Value* imaginary) const;
+  llvm::Value* RealPart(llvm::Value* complex) const { return ir_.CreateExtractValue(complex, 0); }
+  llvm::Value* ImaginaryPart(llvm::Value* complex) const { return ir_.CreateExtractValue(complex, 1); }
+  // a where the condition (i1) holds, else b; of any register type.
+  llvm::Value* Select(llvm::Value* condition, llvm::Value* a, llvm::Value* b) const;
+
+  // Convert between register and memory form. Not for complex numbers.
   llvm::Value* FromMemory(PrimitiveType type, llvm::Value* value) const;
   llvm::Value* ToMemory(PrimitiveType type, llvm::Value* value) const;
   // A register value that an f32 computation made, rounded to the type.
@@ -96,6 +105,9 @@ class LaneBuilder {
   // Calls a function of one lane for each lane. type: of the result.
   llvm::Value* CallEach(llvm::FunctionCallee callee, llvm::Type* type, llvm::ArrayRef<llvm::Value*> operands) const;
   llvm::Value* RoundToBf16Bits(llvm::Value* value) const;
+  // Components of complex numbers in memory, real and imaginary in turn: those of a pair of registers, and back.
+  llvm::Value* FromComponents(llvm::Value* components) const;
+  llvm::Value* ToComponents(llvm::Value* complex) const;
 
   Ir& ir_;
   int lanes_;

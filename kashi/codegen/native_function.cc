@@ -32,10 +32,6 @@ constexpr int64_t kMostCopiedBytes = int64_t{1} << 16;
 constexpr int64_t kMostKernelWork = 32768;    // element operations: some 10 microseconds
 constexpr int64_t kWorkBetweenCalls = 65536;  // of GoOnFunction
 
-int64_t WorkOf(const Kernel& kernel) {
-  return SaturatingMultiply(SaturatingMultiply(kernel.rows, kernel.columns), kernel.work_per_column);
-}
-
 // In registers. An array that it updates in memory must be where the kernel would expect it.
 bool IsSmallFusion(const HloComputation& fused, const Kernel* kernel) {
   if (!CanEmitSmallComputation(fused)) return false;
@@ -54,7 +50,7 @@ bool IsNativeInstruction(const BufferStep& step, FindKernel find_kernel) {
   const Kernel* const kernel = find_kernel(instruction);
   const HloComputation& fused = *instruction.fused_instructions_computation();
   if (IsSmallFusion(fused, kernel)) return true;
-  return kernel != nullptr && WorkOf(*kernel) <= kMostKernelWork;
+  return kernel != nullptr && kernel->Work() <= kMostKernelWork;
 }
 
 // The number of bytes of a variable for an array of this many: that of a vector with a power of two of lanes.
@@ -330,7 +326,7 @@ void FunctionEmitter::EmitKernelCall(const BufferStep& step, const Kernel& kerne
                               ir_.getInt64(static_cast<uint64_t>(kernel.rows)), ir_.getInt64(0),
                               ir_.getInt64(static_cast<uint64_t>(kernel.columns))});
   call->setIsNoInline();
-  work_ = SaturatingAdd(work_, WorkOf(kernel));
+  work_ = SaturatingAdd(work_, kernel.Work());
 }
 
 // ---- Control flow --------------------------------------------------------------------------------------------------

@@ -222,8 +222,7 @@ class ColumnsKeptEmitter {
     kernel->rows = in_.row_count;
     kernel->columns = in_.columns;
     kernel->work_per_column = in_.outer_count;
-    if (in_.builder.fused.instruction_count() <= kFewInstructions)
-      rows_at_once_ = std::min(kRowsAtOnce, in_.outer_count);
+    if (CodeSize(in_.builder.fused) <= kFewInstructions) rows_at_once_ = std::min(kRowsAtOnce, in_.outer_count);
     for (PrimitiveType type : in_.types) {
       block_types_.push_back(in_.accumulator.has_value() ? in_.accumulator->type() : type);
       block_sums_.push_back(

@@ -1,5 +1,7 @@
 #include "kashi/codegen/scalar_computation.h"
 
+#include <complex>
+
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "kashi/array/primitive_util.h"
@@ -7,11 +9,18 @@
 #include "kashi/codegen/element_emitters.h"
 
 namespace kashi::codegen {
+
 llvm::Value* EmitLiteralElement(const LaneBuilder& lanes, const Literal& literal,
                                 absl::Span<const int64_t> multi_index) {
   const PrimitiveType type = literal.shape().element_type();
   if (primitive_util::IsFloatingPointType(type)) {
     return lanes.Splat(llvm::ConstantFP::get(lanes.ScalarRegister(type), *literal.GetAsDouble(multi_index)));
+  }
+  if (type == C64 || type == C128) {
+    const std::complex<double> number =
+        type == C64 ? std::complex<double>(literal.Get<complex64>(multi_index)) : literal.Get<complex128>(multi_index);
+    const PrimitiveType part = primitive_util::ComplexComponentType(type);
+    return lanes.Complex(lanes.Real(part, number.real()), lanes.Real(part, number.imag()));
   }
   // u64 above 2^63 keeps its bits.
   const int64_t bits =

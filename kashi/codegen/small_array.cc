@@ -175,13 +175,6 @@ bool IsPlainReduce(const HloInstruction& reduce) {
                         [&](auto* x) { return x->shape().element_type() == type; }) &&
          combiner.root_instruction()->shape().element_type() == type;
 }
-bool KeepsElementType(const HloInstruction& instruction, int64_t operands = 1) {
-  const PrimitiveType type = instruction.shape().element_type();
-  for (int64_t i = 0; i < operands; ++i) {
-    if (instruction.operand(i)->shape().element_type() != type) return false;
-  }
-  return true;
-}
 bool IsPlainCopy(const HloInstruction& copy) { return KeepsElementType(copy); }
 bool IsPlainDynamicSlice(const HloInstruction& slice) {
   return KeepsElementType(slice) && HasStartsOfOneType(slice, 1);
@@ -260,6 +253,14 @@ llvm::Value* SmallFromElements(const LaneBuilder& lanes, const Shape& shape, abs
     vector = lanes.ir().CreateInsertElement(vector, element, static_cast<uint64_t>(i));
   }
   return vector;
+}
+
+bool KeepsElementType(const HloInstruction& instruction, int64_t operands) {
+  const PrimitiveType type = instruction.shape().element_type();
+  for (int64_t i = 0; i < operands; ++i) {
+    if (instruction.operand(i)->shape().element_type() != type) return false;
+  }
+  return true;
 }
 
 bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start) {

@@ -17,6 +17,8 @@ namespace kashi::codegen {
 bool IsSmallArray(const Shape& shape);
 LaneBuilder SmallLanes(const LaneBuilder& lanes, const Shape& shape);
 
+// Whether the first operands have the element type of the result.
+bool KeepsElementType(const HloInstruction& instruction, int64_t operands = 1);
 // Whether a dynamic-slice or dynamic-update-slice has a scalar start for each dimension, all of one type.
 bool HasStartsOfOneType(const HloInstruction& slice, int64_t first_start);
 

@@ -18,9 +18,6 @@ namespace {
 
 using Operands = absl::Span<const SmallOperand>;
 
-bool KeepsTypeOfFirst(const HloInstruction& instruction) {
-  return instruction.shape().element_type() == instruction.operand(0)->shape().element_type();
-}
 bool HasSmallOperandsFrom(const HloInstruction& instruction, int64_t first) {
   return std::all_of(instruction.operands().begin() + first, instruction.operands().end(),
                      [](const HloInstruction* x) { return IsSmallArray(x->shape()); });
@@ -37,14 +34,14 @@ std::vector<llvm::Value*> IndicesOf(const LaneBuilder& lanes, const HloInstructi
 }
 
 bool CanReadSlice(const HloInstruction& slice) {
-  return IsSmallArray(slice.shape()) && HasStartsOfOneType(slice, 1) && KeepsTypeOfFirst(slice);
+  return IsSmallArray(slice.shape()) && HasStartsOfOneType(slice, 1) && KeepsElementType(slice);
 }
 llvm::Value* ReadSlice(const LaneBuilder& lanes, const HloInstruction& slice, Operands operands) {
   const std::vector<llvm::Value*> indices = IndicesOf(lanes, slice, 1, slice.shape(), operands);
   return LoadSmallElements(lanes, slice.shape(), operands[0].memory, indices);
 }
 
-bool CanReadStaticSlice(const HloInstruction& slice) { return IsSmallArray(slice.shape()) && KeepsTypeOfFirst(slice); }
+bool CanReadStaticSlice(const HloInstruction& slice) { return IsSmallArray(slice.shape()) && KeepsElementType(slice); }
 llvm::Value* ReadStaticSlice(const LaneBuilder& lanes, const HloInstruction& slice, Operands operands) {
   const DimensionVector strides = evaluator::RowMajorStrides(slice.operand(0)->shape().dimensions());
   std::vector<llvm::Value*> indices;
@@ -60,8 +57,7 @@ llvm::Value* ReadStaticSlice(const LaneBuilder& lanes, const HloInstruction& sli
 }
 
 bool CanWriteSlice(const HloInstruction& update) {
-  return HasStartsOfOneType(update, 2) && KeepsTypeOfFirst(update) &&
-         update.operand(1)->shape().element_type() == update.shape().element_type();
+  return HasStartsOfOneType(update, 2) && KeepsElementType(update, 2);
 }
 llvm::Value* WriteSlice(const LaneBuilder& lanes, const HloInstruction& update, Operands operands) {
   const Shape& slice = update.operand(1)->shape();
@@ -124,7 +120,7 @@ llvm::Value* EmitDot(const LaneBuilder& lanes, const HloInstruction& dot, Operan
 // The same array with other dimensions.
 bool KeepsMemory(const HloInstruction& instruction) {
   const HloOpcode opcode = instruction.opcode();
-  return (opcode == HloOpcode::kReshape || opcode == HloOpcode::kCopy) && KeepsTypeOfFirst(instruction) &&
+  return (opcode == HloOpcode::kReshape || opcode == HloOpcode::kCopy) && KeepsElementType(instruction) &&
          passes::IsPlainArray(instruction.shape());
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/codegen/kernel_support.h"
 #include "kashi/codegen/loop_builder.h"
@@ -16,6 +17,15 @@ namespace kashi::codegen {
 namespace {
 
 constexpr int64_t kMostLine = 64, kMostElements = 1024;
+constexpr int64_t kMostUnstable = 16;  // up to here, std::sort inserts, too
+
+// Whether insertion gives the order of equal elements that XLA and the evaluator have: that of std::sort where the sort
+// need not be stable.
+bool HasOrderOfInsertion(const HloInstruction& sort, int64_t line) {
+  const bool shows =
+      sort.operand_count() > 1 || !primitive_util::IsIntegralType(sort.operand(0)->shape().element_type());
+  return sort.is_stable() || line <= kMostUnstable || !shows;
+}
 
 class SmallSort {
  public:
@@ -102,7 +112,8 @@ bool CanEmitSmallSort(const HloInstruction& sort) {
   const HloComputation& less = *sort.to_apply();
   const Shape& shape = sort.operand(0)->shape();
   if (!passes::IsPlainArray(shape) || ShapeUtil::ElementsIn(shape) > kMostElements) return false;
-  if (shape.dimensions(static_cast<int>(sort.dimensions(0))) > kMostLine) return false;
+  const int64_t line = shape.dimensions(static_cast<int>(sort.dimensions(0)));
+  if (line > kMostLine || !HasOrderOfInsertion(sort, line)) return false;
   if (less.num_parameters() != 2 * sort.operand_count() || !passes::IsScalarComputation(less, KernelSupport())) {
     return false;
   }

@@ -52,9 +52,7 @@ buffers::MemoryUse KernelStep::UseOfMemory() const {
   return kernel_.is_in_place ? buffers::MemoryUse::Kind::kElementwise : buffers::MemoryUse::Kind::kNew;
 }
 
-int64_t KernelStep::work() const {
-  return SaturatingMultiply(SaturatingMultiply(kernel_.rows, kernel_.columns), kernel_.work_per_column);
-}
+int64_t KernelStep::work() const { return kernel_.Work(); }
 
 absl::StatusOr<Value> KernelStep::MemoryForResult(evaluator::Operation& op, int64_t i) const {
   if (kernel_.updated_operand >= 0) {

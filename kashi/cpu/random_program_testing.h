@@ -472,8 +472,8 @@ inline void AddSort(ProgramText* p, size_t x) {
                          "compare(a, b), direction=LT }\n",
                          name, type));
   }
-  p->AddLike(
-      x, absl::StrCat("sort(", Name(x), "), dimensions={", p->Below(p->Rank(x)), "}, is_stable=true, to_apply=", name));
+  p->AddLike(x, absl::StrCat("sort(", Name(x), "), dimensions={", p->Below(p->Rank(x)),
+                             "}, is_stable=", p->Below(2) ? "true" : "false", ", to_apply=", name));
 }
 
 // ------------------------------------------------------------------------------------------------- one of them all

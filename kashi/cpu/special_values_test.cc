@@ -2,6 +2,7 @@
 // the compiled engine gives the evaluator's result with the same sign, also where that is a zero. All operations of
 // ops.def that take one or two real numbers, in each type that the engine computes with.
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string>
 #include <vector>
@@ -130,6 +131,64 @@ TEST_P(SpecialValuesOfTypeTest, ComparisonsUnderAMask) {
   }
 }
 
+// Complex numbers with such parts. Each part of the result has the evaluator's sign, infinity or NaN.
+class ComplexSpecialValuesTest : public testing::TestWithParam<PrimitiveType> {};
+
+std::vector<std::complex<double>> ComplexSpecialValues() {
+  const double parts[] = {0.0, -0.0, 1, -2.5, 0.5, 40, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()};
+  std::vector<std::complex<double>> values;
+  for (double real : parts) {
+    for (double imaginary : parts) values.emplace_back(real, imaginary);
+  }
+  return values;
+}
+
+std::vector<std::complex<double>> AsComplex(const Literal& literal) {
+  const Literal wide = literal.Convert(C128).value();
+  return {wide.data<complex128>().begin(), wide.data<complex128>().end()};
+}
+
+TEST_P(ComplexSpecialValuesTest, GiveTheSameSigns) {
+  const PrimitiveType type = GetParam(), part = primitive_util::ComplexComponentType(type);
+  const double relative = type == C128 ? 1e-14 : 1e-6;
+  CompileOptions options;
+  options.numbers.flush_denormals = false;
+  std::vector<std::complex<double>> x, y;
+  for (const std::complex<double> first : ComplexSpecialValues()) {
+    for (const std::complex<double> second : ComplexSpecialValues()) {
+      x.push_back(first);
+      y.push_back(second);
+    }
+  }
+  std::vector<Literal> arguments;
+  for (const auto& column : {x, y}) {
+    arguments.push_back(LiteralUtil::CreateR1<complex128>(column).Convert(type).value());
+  }
+  const std::string shape = ShapeUtil::HumanString(arguments[0].shape());
+  const std::string of_parts = ShapeUtil::HumanString(ShapeUtil::ChangeElementType(arguments[0].shape(), part));
+  const std::string of_pred = ShapeUtil::HumanString(ShapeUtil::ChangeElementType(arguments[0].shape(), PRED));
+  const auto same = [&](absl::string_view operation) { return absl::StrCat(shape, " ", operation); };
+  for (const std::string& operation :
+       {same("add(x, y)"), same("subtract(x, y)"), same("multiply(x, y)"), same("divide(x, y)"), same("negate(x)"),
+        same("exponential(x)"), same("select(p, x, y)"), absl::StrCat(of_parts, " abs(x)"),
+        absl::StrCat(of_parts, " real(x)"), absl::StrCat(of_parts, " imag(x)"), same("complex(i, j)"),
+        absl::StrCat(of_pred, " compare(x, y), direction=EQ"), absl::StrCat(of_pred, " compare(x, y), direction=NE"),
+        same("convert(j)"), absl::StrCat(type == C64 ? "c128" : "c64", shape.substr(shape.find('[')), " convert(x)")}) {
+    const std::string text = absl::StrCat(
+        "ENTRY e { x = ", shape, " parameter(0) y = ", shape, " parameter(1) i = ", of_parts, " imag(y) j = ", of_parts,
+        " real(x) p = ", of_pred, " compare(i, j), direction=LT ROOT r = ", operation, " }");
+    const auto module = ReadVerified(text).value();
+    const auto expected = AsComplex(HloEvaluator(EvaluationOptions()).Evaluate(*module, arguments).value());
+    const auto actual = AsComplex(RunCompiled(*module, arguments, options).value());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double tolerance = std::isfinite(std::abs(expected[i])) ? relative : 0;
+      EXPECT_TRUE(IsSame(expected[i].real(), actual[i].real(), tolerance) &&
+                  IsSame(expected[i].imag(), actual[i].imag(), tolerance))
+          << operation << " of " << x[i] << ", " << y[i] << ": " << actual[i] << " instead of " << expected[i];
+    }
+  }
+}
+
 // e^-17 - 1 is the largest f32 above -1, and not -1: a power with this exponent has no result.
 TEST(SpecialValuesTest, ExpMinusOneNearMinusOne) {
   std::vector<float> x;
@@ -157,6 +216,8 @@ TEST(SpecialValuesTest, SumsOfInfiniteResults) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Types, ComplexSpecialValuesTest, testing::Values(C64, C128),
+                         [](const auto& type) { return primitive_util::LowercasePrimitiveTypeName(type.param); });
 INSTANTIATE_TEST_SUITE_P(Types, SpecialValuesOfTypeTest, testing::Values(F64, F32, F16, BF16),
                          [](const auto& type) { return primitive_util::LowercasePrimitiveTypeName(type.param); });
 

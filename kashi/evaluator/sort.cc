@@ -9,8 +9,10 @@
 //   comparator  otherwise, with one call for each comparison. The sort ends for any comparator; one that contradicts
 //               itself gives an unspecified order.
 //
-// Both are stable. Without is_stable, equal elements may come in any order: here in that of std::sort, which XLA's
-// compiled code calls too, so that results agree where the C++ library is the same.
+// Both are stable. Short lines are sorted by insertion from the back, as compiled code does it
+// (kashi/codegen/small_sort.h): both engines then have the same order where a comparator contradicts itself, as
+// compare(a, b), direction=LT does with NaN. Without is_stable, equal elements may come in any order: here in that of
+// std::sort, which XLA's compiled code calls too, so that results agree where the C++ library is the same.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -35,7 +37,19 @@ namespace {
 // By comparator
 // ---------------------------------------------------------------------------------------------------------------------
 
+constexpr int64_t kMostInserted = 64;  // elements of a line that is sorted by insertion alone
 constexpr int64_t kInsertionSize = 9;  // up to here, below, insertion is faster; and the evaluator inserts
+
+// before(i, j) on indices.
+template <typename Before>
+void InsertionSort(int64_t* indices, int64_t n, Before& before) {
+  for (int64_t i = 1; i < n; ++i) {
+    const int64_t index = indices[i];
+    int64_t place = i;
+    for (; place > 0 && before(index, indices[place - 1]); --place) indices[place] = indices[place - 1];
+    indices[place] = index;
+  }
+}
 
 // before(i, j) on indices. `spare` has room for half of them.
 template <typename Before>
@@ -406,7 +420,11 @@ struct LineSorter {
     }
     std::iota(indices.begin(), indices.end(), 0);
     comparator.StartLine(first);
-    MergeSort(indices.data(), n, spare.data(), comparator);
+    if (n <= kMostInserted) {
+      InsertionSort(indices.data(), n, comparator);
+    } else {
+      MergeSort(indices.data(), n, spare.data(), comparator);
+    }
     KASHI_RETURN_IF_ERROR(comparator.status());
     const auto is_equal = [this](int64_t i, int64_t j) { return !comparator(i, j); };
     if (is_unstable) unstable.Sort(indices.data(), n, is_equal, is_same);

@@ -16,6 +16,9 @@ inline constexpr int64_t kMostSmallElements = 64;
 bool IsPlainType(PrimitiveType type);
 // An array of such a type, static, not empty.
 bool IsPlainArray(const Shape& shape);
+// The types of single elements: plain ones, C64 and C128. Sums, sorts and arrays in registers have plain ones only.
+bool IsElementType(PrimitiveType type);
+bool IsElementArray(const Shape& shape);
 
 }  // namespace kashi::passes
 

@@ -152,7 +152,7 @@ void DraftSelectAndScatter(HloOpcode, const Shape& x, std::vector<Draft>* drafts
   }
 }
 
-// Stable: otherwise equal keys may stand in any order. By total order: else NaNs have no place.
+// By total order: else NaNs have no place.
 void DraftSort(HloOpcode, const Shape& x, std::vector<Draft>* drafts) {
   const std::string scalar = ShapeText(ScalarOf(x.element_type()));
   const char* const total = primitive_util::IsFloatingPointType(x.element_type()) ? ", type=TOTALORDER" : "";
@@ -161,9 +161,11 @@ void DraftSort(HloOpcode, const Shape& x, std::vector<Draft>* drafts) {
     const std::string order = absl::StrCat("  ROOT c = pred[] compare(a, b), ", comparison, total, "\n}\n");
     const std::string value = "  i = s32[] parameter(2)\n  j = s32[] parameter(3)\n";
     for (int64_t d = 0; d < RankOfAnchor(x); ++d) {
-      const std::string attributes = absl::StrCat("dimensions={", d, "}, is_stable=true, to_apply=@f");
-      drafts->push_back({{x}, attributes, absl::StrCat(key, order)});
-      drafts->push_back({{x, WithType(x, S32)}, attributes, absl::StrCat(key, value, order)});
+      for (absl::string_view is_stable : {"true", "false"}) {
+        const std::string attributes = absl::StrCat("dimensions={", d, "}, is_stable=", is_stable, ", to_apply=@f");
+        drafts->push_back({{x}, attributes, absl::StrCat(key, order)});
+        drafts->push_back({{x, WithType(x, S32)}, attributes, absl::StrCat(key, value, order)});
+      }
     }
   }
 }
