@@ -88,8 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (at == absl::string_view::npos) {
     kashi::fuzz::ReadFacts(text);
   } else {
-    kashi::analysis::Analyze(text.substr(0, at),
-                             kashi::fuzz::ReadFacts(text.substr(at + kashi::fuzz::kSeparator.size())));
+    kashi::fuzz::Analyze(text.substr(0, at), kashi::fuzz::ReadFacts(text.substr(at + kashi::fuzz::kSeparator.size())));
   }
   return 0;
 }
