@@ -18,6 +18,7 @@
 
 #include "absl/container/fixed_array.h"
 #include "kashi/base/math.h"
+#include "kashi/base/processors.h"
 
 namespace kashi::base {
 namespace {
@@ -183,10 +184,7 @@ class Pool {
 
 }  // namespace
 
-int ParallelThreadCount() {
-  static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return count;
-}
+int ParallelThreadCount() { return ProcessorCount(); }
 
 void ParallelFor(int64_t n, int64_t grain, Body body) {
   if (n <= 0) return;

@@ -14,7 +14,8 @@
 
 namespace kashi::base {
 
-// Threads that may take part in a loop, the caller included: the machine's hardware threads, at least 1. Constant.
+// Threads that may take part in a loop, the caller included: the processors that the process may use (processors.h).
+// Constant.
 int ParallelThreadCount();
 
 // Calls body(begin, end, thread) for disjoint ranges that cover [0, n), and returns when all calls are done. Each range
