@@ -173,6 +173,31 @@ TEST(SegmentsTest, ConcatenationsThatAreMoved) {
   }
 }
 
+// A column of one value for each row, beside an array of many columns or as its padding: the value is computed once for
+// the row, though the concatenation asks for it by column.
+TEST(SegmentsTest, ExpensiveColumns) {
+  for (const std::string rows : {"33", "5,7"}) {
+    const std::string column = absl::StrCat("f32[", rows, ",1]"), wide = absl::StrCat("f32[", rows, ",34]");
+    const int rank = rows == "33" ? 2 : 3;
+    const auto concatenate = [&](absl::string_view operands, int columns) {
+      return absl::StrCat("f32[", rows, ",", columns, "] concatenate(", operands, "), dimensions={", rank - 1, "}");
+    };
+    const std::string edges = rank == 2 ? "0_0x" : "0_0x0_0x";
+    const std::string parameters = absl::StrCat("x = ", wide, " parameter(0) y = ", column, " parameter(1) ");
+    for (const std::string value : {"exponential(y)", "sqrt(y)", "negate(y)"}) {
+      for (const std::string& root :
+           {concatenate("x, c", 35), concatenate("c, x", 35), concatenate("x, c, y", 36), concatenate("c, x, c", 36),
+            absl::StrCat("f32[", rows, ",36] pad(c, z), padding=", edges, "17_18"),
+            absl::StrCat("f32[", rows, ",20] pad(c, z), padding=", edges, "-1_20"),
+            absl::StrCat(wide, " broadcast(k), dimensions={", rank == 2 ? "0" : "0,1", "}")}) {
+        ExpectAsEvaluator(absl::StrCat("ENTRY e { ", parameters, "z = f32[] constant(2) c = ", column, " ", value,
+                                       " k = f32[", rows, "] reshape(c) ROOT r = ", root, " }"),
+                          kClose);
+      }
+    }
+  }
+}
+
 // f is computed once for each element, though it is read in two places.
 TEST(SegmentsTest, ExpensiveOperandsAreNotComputedTwice) {
   ExpectAsEvaluator(R"(

@@ -25,15 +25,21 @@ bool IsWithin(const Affine& affine, int64_t count, int64_t size) {
   return last.has_value() && std::min(affine.offset, *last) >= 0 && std::max(affine.offset, *last) < size;
 }
 
-// Whether the coordinates are the same in all columns, and within the instruction in all rows.
-bool IsSameInRow(const HloInstruction& instruction, const IndexMapping& mapping, absl::Span<const int64_t> sizes) {
+// The coordinates as functions of those of the row, if they are the same in all columns, and within the instruction in
+// all rows. A dimension of one index may be asked for by column, as by a concatenation; that index is 0.
+std::optional<IndexMapping> MappingOfRow(const HloInstruction& instruction, IndexMapping mapping,
+                                         absl::Span<const int64_t> sizes) {
   const int64_t column_dimension = static_cast<int64_t>(sizes.size()) - 1;
   for (size_t i = 0; i < mapping.size(); ++i) {
     const int64_t size = instruction.shape().dimensions(i), dimension = mapping[i].dimension;
-    const bool is_known = dimension >= 0 && dimension != column_dimension;
-    if (is_known ? !IsWithin(mapping[i], sizes[dimension], size) : size != 1) return false;
+    if (dimension < 0 || dimension == column_dimension) {
+      if (size != 1) return std::nullopt;
+      mapping[i] = Affine();
+    } else if (!IsWithin(mapping[i], sizes[dimension], size)) {
+      return std::nullopt;
+    }
   }
-  return true;
+  return mapping;
 }
 
 bool IsAtResult(const HloInstruction& instruction, const IndexMapping& mapping, absl::Span<const int64_t> sizes) {
@@ -90,7 +96,7 @@ RowAnalysis AnalyzeRows(const HloInstruction& root, absl::FunctionRef<bool(const
                           IsAtRow(*mapping, sizes.first(sizes.size() - 1));
     }
     if (!mapping.has_value() || mapping->empty()) continue;
-    if (IsSameInRow(*instruction, *mapping, sizes)) analysis.once_per_row[instruction] = *mapping;
+    if (const auto of_row = MappingOfRow(*instruction, *mapping, sizes)) analysis.once_per_row[instruction] = *of_row;
     if (IsAtResult(*instruction, *mapping, sizes)) analysis.at_result.insert(instruction);
   }
   return analysis;

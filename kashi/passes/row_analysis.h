@@ -30,7 +30,8 @@ std::optional<absl::Span<const int64_t>> RowSizesOf(const HloInstruction& root);
 bool IsRowReduce(const HloInstruction& instruction);
 
 struct RowAnalysis {
-  // Members that have one element for each row, and the index with which it is read. Not scalars.
+  // Members that have one element for each row, and the index with which it is read: functions of the coordinates of
+  // the row, or not known, which is 0. Not scalars.
   absl::flat_hash_map<const HloInstruction*, IndexMapping> once_per_row;
   // Other members that are asked for only at the row and column of the result.
   absl::flat_hash_set<const HloInstruction*> at_result;
