@@ -201,10 +201,29 @@ inline void AddPad(ProgramText* p, size_t x) {
   p->Add(type, sizes, absl::StrCat("pad(", Name(x), ", ", with, "), padding=", absl::StrJoin(edges, "x")));
 }
 
+// x, and before or behind it what is computed of its first index of a dimension.
+inline void AddEdge(ProgramText* p, size_t x, int64_t dimension) {
+  const TypedValue value = p->values()[x];
+  std::vector<std::string> ranges;
+  for (int64_t size : value.sizes) ranges.push_back(absl::StrCat("[0:", size, "]"));
+  ranges[static_cast<size_t>(dimension)] = "[0:1]";
+  Sizes sizes = value.sizes;
+  sizes[static_cast<size_t>(dimension)] = 1;
+  size_t edge =
+      p->Add(value.type, sizes, absl::StrCat("slice(", Name(x), "), slice={", absl::StrJoin(ranges, ","), "}"));
+  AddUnary(p, edge);
+  if (p->values().back().type == value.type && p->values().back().sizes == sizes) edge = p->values().size() - 1;
+  sizes[static_cast<size_t>(dimension)] = value.sizes[static_cast<size_t>(dimension)] + 1;
+  const std::string operands =
+      p->Below(2) ? absl::StrCat(Name(x), ", ", Name(edge)) : absl::StrCat(Name(edge), ", ", Name(x));
+  p->Add(value.type, sizes, absl::StrCat("concatenate(", operands, "), dimensions={", dimension, "}"));
+}
+
 inline void AddConcatenate(ProgramText* p, size_t x) {
   Sizes sizes = p->values()[x].sizes;
   if (Count(sizes) > 2000) return;
   const int64_t dimension = p->Below(p->Rank(x));
+  if (p->Below(3) == 0) return AddEdge(p, x, dimension);
   sizes[static_cast<size_t>(dimension)] *= 2;
   p->Add(p->values()[x].type, sizes,
          absl::StrCat("concatenate(", Name(x), ", ", Name(p->Partner(x)), "), dimensions={", dimension, "}"));

@@ -183,7 +183,10 @@ bool IsDefined(const HloInstruction& x) {
   if (IsSumInF64(x) || IsOrderedWindow(x)) return true;
   const HloOpcodeInfo& info = GetHloOpcodeInfo(x.opcode());
   constexpr uint32_t kFree = HloOpcodeFlags::kTranscendental | HloOpcodeFlags::kEmbeddedCall;
-  if (x.shape().IsArray() && primitive_util::IsComplexType(x.shape().element_type())) return false;
+  const auto is_complex = [](const HloInstruction* y) {
+    return y->shape().IsArray() && primitive_util::IsComplexType(y->shape().element_type());
+  };
+  if (is_complex(&x) || (x.opcode() == HloOpcode::kAbs && is_complex(x.operand(0)))) return false;
   const bool runs_computations = info.Has(HloOpcodeFlags::kControlFlow) || x.opcode() == HloOpcode::kFusion;
   return runs_computations || (HloInstruction::IsOpElementwise(x.opcode()) && !info.Has(kFree));
 }

@@ -34,13 +34,16 @@ bool TellsNaNsApart(const HloInstruction& instruction) {
 }
 
 // Whether the bits of its NaNs are those of its operands, or follow from them.
-bool KeepsNaNs(HloOpcode opcode) {
+bool KeepsNaNs(const HloInstruction& instruction) {
+  const HloOpcode opcode = instruction.opcode();
   constexpr uint32_t kMoves =
       HloOpcodeFlags::kMovesElements | HloOpcodeFlags::kKeepsValues | HloOpcodeFlags::kForwardsOperand;
   const bool moves = GetHloOpcodeInfo(opcode).Has(kMoves) && opcode != HloOpcode::kConvert;
   const bool runs_computations =
       GetHloOpcodeInfo(opcode).Has(HloOpcodeFlags::kControlFlow) || opcode == HloOpcode::kFusion;
-  return moves || runs_computations || opcode == HloOpcode::kNegate || opcode == HloOpcode::kAbs;
+  const bool is_abs =
+      opcode == HloOpcode::kAbs && instruction.shape().element_type() == instruction.operand(0)->shape().element_type();
+  return moves || runs_computations || opcode == HloOpcode::kNegate || is_abs;
 }
 
 // The instructions whose values are in the value of this one, or go into it.
@@ -74,7 +77,7 @@ bool LooksAtComputedNaNs(const HloModule& module, const std::vector<Literal>& ar
     const bool reads =
         absl::c_any_of(SourcesOf(instruction), [&](const HloInstruction* source) { return computed.contains(source); });
     looks = looks || (reads && TellsNaNsApart(instruction));
-    const bool computes = !KeepsNaNs(instruction.opcode()) || reads;
+    const bool computes = !KeepsNaNs(instruction) || reads;
     if (computes && HasNaNAnywhere(value)) computed.insert(&instruction);
     return absl::OkStatus();
   };
