@@ -20,6 +20,7 @@ absl::StatusOr<std::unique_ptr<Program>> CompileProgram(const HloModule& module,
     PrintWarning(
         absl::StrCat("the engine cpu leaves a part to the evaluator, which is an error of ours: ", refusal.message()));
   }
+  if (const ObjectUse use = program->object_use(); !use.kept.ok()) PrintWarning(std::string(use.kept.message()));
   for (const auto& [name, text] : program->stages()) {
     KASHI_RETURN_IF_ERROR(WriteOutput((std::filesystem::path(dump_dir) / name).string(), text));
   }

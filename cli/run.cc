@@ -121,6 +121,10 @@ absl::Status ProgramRun::PrepareEngine() {
   KASHI_ASSIGN_OR_RETURN(program_, CompileProgram(*file_.module, compile, options_.dump_dir));
   times_.compile_ms += MillisecondsSince(begin);
   json_["engine"] = std::string(program_->engine());
+  if (const ObjectUse use = program_->object_use(); use.is_cached) {
+    json_["objects"] = use.objects;
+    json_["objects_known"] = use.known;
+  }
   return absl::OkStatus();
 }
 

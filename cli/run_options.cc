@@ -121,6 +121,10 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--dump-dir", &options->dump_dir,
                   "Write the stages of the engine cpu to this directory: HLO after each pass, LLVM IR, assembly")
       ->File("DIR");
+  verb->AddOption("--cache-dir", &options->cache_dir,
+                  "Take machine code of the engine cpu from this directory where an earlier run has left it, and leave "
+                  "new code there (default: the environment variable KASHI_CACHE_DIR, or none)")
+      ->File("DIR");
   verb->AddFlag(
       "--deterministic", &options->deterministic,
       "On several ranks of mpirun, add up floating point numbers of the devices in their order, as one process "
@@ -210,6 +214,7 @@ std::vector<HelpSection> RunSections() {
         {"elided_constants", "Constants whose values the text leaves out"},
         {"inputs", "How each random argument was made"},
         {"compile_ms", "The time of the verifier, and of the compiler of the engine cpu"},
+        {"objects, objects_known", "With a cache: the parts of the machine code, and how many of them the cache had"},
         {"compared_steps", "With --check: how many steps were compared with the evaluator"},
         {"wrong_step",
          "With --check, instead of outputs: the first step that differs. instruction, device (or null), computation, "
@@ -282,6 +287,7 @@ CompileOptions CompileOptionsOf(const RunOptions& options, int64_t devices, cons
   if (options.engine == "auto" && NeedsEvaluator(options)) compile.engine = "evaluator";
   compile.runs = SaturatingMultiply(options.repeat, devices);
   compile.target = options.target;
+  compile.cache_folder = options.cache_dir;
   compile.numbers.flush_denormals = options.denormals != "keep";
   compile.numbers.excess_precision = options.excess_precision != "off";
   compile.limits = limits;

@@ -24,6 +24,7 @@ struct RunOptions {
   std::string dump_dir;
   std::string denormals;  // flush or keep; "": not given
   std::string target;     // a level of x86-64; "": not given
+  std::string cache_dir;  // of object code; "": not given
   std::string excess_precision = "on";
   std::vector<std::string> expect;
   std::string expect_devices;

@@ -21,6 +21,7 @@
 #include "kashi/cpu/thunks/thunk_emitter.h"
 #include "kashi/cpu/vector_math.h"
 #include "kashi/custom_calls/custom_call_registry.h"
+#include "kashi/engine/object_cache.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/step_checker.h"
@@ -183,11 +184,16 @@ absl::Status CompiledProgram::RunPasses(const CompileOptions& options, StopFunct
 absl::Span<const engine::CompiledObject> CompiledProgram::objects() const {
   return code_ == nullptr ? absl::Span<const engine::CompiledObject>() : code_->objects();
 }
-int64_t CompiledProgram::reused_object_count() const { return code_ == nullptr ? 0 : code_->reused_object_count(); }
+ObjectUse CompiledProgram::object_use() const { return code_ == nullptr ? ObjectUse() : code_->object_use(); }
 
 absl::Status CompiledProgram::Emit(const Target& target, const CompileOptions& options,
                                    absl::Span<const engine::CompiledObject> known, StopFunction check_stopped) {
-  const JitOptions jit_options = {MathAddresses(), options.keep_stages, options.keep_code, known};
+  std::optional<engine::ObjectCache> cache;
+  if (!options.cache_folder.empty()) {
+    KASHI_ASSIGN_OR_RETURN(cache, engine::ObjectCache::Open(options.cache_folder));
+  }
+  const JitOptions jit_options = {MathAddresses(), options.keep_stages, options.keep_code, known,
+                                  cache.has_value() ? &*cache : nullptr};
   KASHI_ASSIGN_OR_RETURN(JitCompiler compiler,
                          JitCompiler::Create(module_->name(), target, jit_options, check_stopped));
   KASHI_RETURN_IF_ERROR(EmitKernels(options, compiler, check_stopped));

@@ -50,8 +50,7 @@ class CompiledProgram : public engine::EngineProgram, public evaluator::Compiled
   absl::Span<const absl::Status> refusals() const override { return refusals_; }
   const engine::CompileStages& stages() const override { return stages_; }
   absl::Span<const engine::CompiledObject> objects() const override;
-  // The number of objects that an earlier compilation made.
-  int64_t reused_object_count() const;
+  ObjectUse object_use() const override;
   int64_t kernel_count() const { return kernel_count_; }
   // The number of loops in native functions, without the loops within them.
   int64_t native_loop_count() const { return native_loop_count_; }

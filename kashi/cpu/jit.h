@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "kashi/codegen/code_module.h"
 #include "kashi/cpu/target.h"
 #include "kashi/engine/engine.h"
+#include "kashi/engine/object_cache.h"
 
 namespace llvm {
 class TargetMachine;
@@ -45,6 +47,9 @@ struct JitOptions {
   // Object code of an earlier compilation, used instead of compiling code with the same key. It must outlive the
   // compiler.
   absl::Span<const engine::CompiledObject> known;
+  // Object code of other programs and processes, used in the same way and added to; null: there is none. It must
+  // outlive the compiler.
+  const engine::ObjectCache* cache = nullptr;
 };
 
 // Machine code in memory. Thread-safe; its memory is freed with it.
@@ -66,8 +71,7 @@ class JitCode {
   const std::string& assembly() const { return assembly_; }
   // With JitOptions::keep_objects: of all modules.
   absl::Span<const engine::CompiledObject> objects() const { return objects_; }
-  // The number of objects that were known.
-  int64_t reused_object_count() const { return reused_object_count_; }
+  const ObjectUse& object_use() const { return object_use_; }
 
  private:
   friend class JitCompiler;
@@ -79,7 +83,7 @@ class JitCode {
   absl::flat_hash_map<std::string, void*> addresses_;  // of all functions
   std::string ir_, assembly_;
   std::vector<engine::CompiledObject> objects_;
-  int64_t reused_object_count_ = 0;
+  ObjectUse object_use_;
 };
 
 // Compiles functions in the order in which they are emitted.
@@ -106,8 +110,8 @@ class JitCompiler {
   absl::Status CompileModule();
   // The key of the emitted module before optimisation.
   base::Fingerprint KeyOfModule() const;
-  // The object code with this key; null: it is not known.
-  const engine::CompiledObject* FindKnown(const base::Fingerprint& key) const;
+  // The object code with this key; nothing: it is not known.
+  std::optional<std::string> FindKnown(const base::Fingerprint& key) const;
   absl::StatusOr<std::string> CompileObject();
 
   std::string name_;

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <future>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -211,9 +213,9 @@ TEST(SerializedProgramTest, ObjectCodeIsTakenFromTheBytes) {
   options.keep_code = true;
   const auto compiled = CompiledProgram::Compile(*module, options).value();
   ASSERT_GE(compiled->objects().size(), 1);
-  EXPECT_EQ(compiled->reused_object_count(), 0);
+  EXPECT_EQ(compiled->object_use().known, 0);
   const auto again = CompiledProgram::Compile(*module, options, compiled->objects()).value();
-  EXPECT_EQ(again->reused_object_count(), compiled->objects().size());
+  EXPECT_EQ(again->object_use().known, compiled->objects().size());
   // Other numbers are other code.
   options.numbers.flush_denormals = false;
   options.numbers.excess_precision = false;
@@ -221,9 +223,31 @@ TEST(SerializedProgramTest, ObjectCodeIsTakenFromTheBytes) {
       CompiledProgram::Compile(*ReadVerified(absl::StrReplaceAll(kOfManyParts, {{"tanh", "cosine"}})).value(), options,
                                compiled->objects())
           .value();
-  EXPECT_EQ(other->reused_object_count(), 0);
+  EXPECT_EQ(other->object_use().known, 0);
   const std::vector<Literal> arguments = RandomArguments(*module);
   EXPECT_EQ(RunProgram(*again, arguments).value(), RunProgram(*compiled, arguments).value());
+}
+
+// A second compilation, as in another process, takes all code from the folder.
+TEST(ObjectCacheTest, CodeIsTakenFromTheFolder) {
+  const auto module = ReadVerified(kOfManyParts).value();
+  CompileOptions options;
+  options.engine = "cpu";
+  options.cache_folder = absl::StrCat(testing::TempDir(), "/objects.", std::random_device()());
+  const auto first = Program::Compile(*module, options).value();
+  EXPECT_TRUE(first->object_use().is_cached && first->object_use().kept.ok());
+  EXPECT_GE(first->object_use().objects, 1);
+  EXPECT_EQ(first->object_use().known, 0);
+  const auto second = Program::Compile(*module, options).value();
+  EXPECT_EQ(second->object_use().known, first->object_use().objects);
+  const std::vector<Literal> arguments = RandomArguments(*module);
+  EXPECT_EQ(second->Execute({&arguments[0], &arguments[1]}).value(),
+            first->Execute({&arguments[0], &arguments[1]}).value());
+  options.target = "x86-64-v2";
+  EXPECT_EQ(Program::Compile(*module, options).value()->object_use().known, 0);
+  std::filesystem::permissions(options.cache_folder, std::filesystem::perms::all);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Program::Compile(*module, options).status()));
+  std::filesystem::remove_all(options.cache_folder);
 }
 
 class SerializedProgramOnLevelTest : public LevelTest {};
@@ -234,14 +258,14 @@ TEST_P(SerializedProgramOnLevelTest, ObjectCodeIsOfOneTarget) {
   const auto compiled = CompiledProgram::Compile(*module, options).value();
   ASSERT_GE(compiled->objects().size(), 1);
   const auto again = CompiledProgram::Compile(*module, options, compiled->objects()).value();
-  EXPECT_EQ(again->reused_object_count(), compiled->objects().size());
+  EXPECT_EQ(again->object_use().known, compiled->objects().size());
   for (const std::string& other : Target::Levels()) {
     if (other == GetParam() || !Target::ForLevel(other).ok()) continue;
     options.target = other;
-    EXPECT_EQ(CompiledProgram::Compile(*module, options, compiled->objects()).value()->reused_object_count(), 0);
+    EXPECT_EQ(CompiledProgram::Compile(*module, options, compiled->objects()).value()->object_use().known, 0);
   }
   options.target = "";
-  EXPECT_EQ(CompiledProgram::Compile(*module, options, compiled->objects()).value()->reused_object_count(), 0);
+  EXPECT_EQ(CompiledProgram::Compile(*module, options, compiled->objects()).value()->object_use().known, 0);
 }
 
 TEST_P(SerializedProgramOnLevelTest, KeepsTheTarget) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "absl/status/status.h"
 #include "kashi/base/work_meter.h"
 
 namespace kashi {
@@ -18,6 +19,14 @@ struct NumberOptions {
   // is converted to f32 is not rounded to bf16, and a product that is added is not rounded (fused multiply-add). Sums
   // of bf16 in a reduce are f32 until they are complete.
   bool excess_precision = true;
+};
+
+// The objects of machine code of a program.
+struct ObjectUse {
+  int64_t objects = 0;
+  int64_t known = 0;       // of them, not compiled again
+  bool is_cached = false;  // whether there is a cache
+  absl::Status kept;       // why some are not in it
 };
 
 struct CompileOptions {
@@ -37,6 +46,10 @@ struct CompileOptions {
   WorkLimits limits;
   // Also keep the stages as text (Program::stages). The engine cpu then verifies the module after each pass.
   bool keep_stages = false;
+  // A folder with object code of earlier compilations, by any process: the engine cpu reads it, and adds to it
+  // (object_cache.h). "": that of the environment variable KASHI_CACHE_DIR, or none. With keep_stages, none: they are
+  // made by compiling. FAILED_PRECONDITION if the folder cannot be used.
+  std::string cache_folder;
   // Also keep the data for Program::Serialize: the module as text, and object code.
   bool keep_code = false;
 };

@@ -66,6 +66,8 @@ class EngineProgram {
   virtual const CompileStages& stages() const;
   // With CompileOptions::keep_code: its object code.
   virtual absl::Span<const CompiledObject> objects() const { return {}; }
+  // Program::object_use.
+  virtual ObjectUse object_use() const { return {}; }
 };
 
 class Engine {

@@ -1,5 +1,6 @@
 #include "kashi/engine/program.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "kashi/base/guard_pages.h"
@@ -90,8 +91,11 @@ Program::Program(Parts parts)
 }
 Program::~Program() = default;
 
-absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, const CompileOptions& options,
+absl::StatusOr<Program::Parts> Program::CompileParts(const HloModule& module, const CompileOptions& given,
                                                      absl::Span<const CompiledObject> known) {
+  CompileOptions options = given;
+  const char* const cache_folder = std::getenv("KASHI_CACHE_DIR");
+  if (options.cache_folder.empty() && cache_folder != nullptr) options.cache_folder = cache_folder;
   const auto compile_by = [&](const std::string& name) -> absl::StatusOr<Parts> {
     Parts parts;
     const absl::StatusOr<const Engine*> found = engine::EngineOfName(name);
@@ -152,6 +156,7 @@ absl::string_view Program::engine() const { return engine_.name(); }
 const HloModule& Program::module() const { return program_->module(); }
 const std::vector<std::pair<std::string, std::string>>& Program::stages() const { return program_->stages(); }
 absl::Span<const absl::Status> Program::refusals() const { return program_->refusals(); }
+ObjectUse Program::object_use() const { return program_->object_use(); }
 
 absl::StatusOr<Literal> Program::Execute(absl::Span<const Literal* const> arguments) const {
   return runs_->With(nullptr, [&](EvaluationRun& run) { return ProgramDoor::CallOnLiterals(*this, run, arguments); });

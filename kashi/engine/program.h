@@ -82,6 +82,10 @@ class Program {
   // error of that engine; the results are still right.
   absl::Span<const absl::Status> refusals() const;
 
+  // How many objects of machine code it has, and how many of them were known: from the bytes of Deserialize, or from
+  // the cache.
+  ObjectUse object_use() const;
+
   // One literal per parameter; the result has the shape of the root. INVALID_ARGUMENT if the number of arguments or a
   // shape is wrong.
   absl::StatusOr<Literal> Execute(absl::Span<const Literal* const> arguments) const;

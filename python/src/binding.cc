@@ -79,6 +79,11 @@ std::string TextOfArgument(nb::handle argument, absl::string_view wanted) {
   return ToBytes(argument);
 }
 
+std::string PathOfArgument(nb::handle argument, absl::string_view wanted) {
+  if (!nb::hasattr(argument, "__fspath__")) return TextOfArgument(argument, wanted);
+  return TextOfArgument(argument.attr("__fspath__")(), wanted);
+}
+
 nb::tuple ToTuple(absl::Span<const int64_t> values) {
   nb::list list;
   for (const int64_t value : values) list.append(value);

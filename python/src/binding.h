@@ -54,6 +54,8 @@ inline nb::str ToStr(absl::string_view text) {
 std::string ToBytes(nb::handle text);
 // The text of an argument that must be a str. TypeError: "`wanted`, not tuple".
 std::string TextOfArgument(nb::handle argument, absl::string_view wanted);
+// A str or an os.PathLike of one; another is a TypeError.
+std::string PathOfArgument(nb::handle argument, absl::string_view wanted);
 // The name of the object's type, for messages.
 std::string TypeNameOf(nb::handle object);
 

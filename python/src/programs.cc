@@ -478,7 +478,8 @@ std::string EngineOfArgument(nb::handle engine) {
 void BindCompile(nb::module_& m) {
   m.def(
       "compile",
-      [](nb::handle module, nb::handle custom_calls, nb::handle engine, bool keep_code, nb::handle target) {
+      [](nb::handle module, nb::handle custom_calls, nb::handle engine, bool keep_code, nb::handle target,
+         nb::handle cache_dir) {
         CompileOptions options;
         options.engine = EngineOfArgument(engine);
         if (!target.is_none()) options.target = TextOfArgument(target, "`target` is 'x86-64-v3', say, or None");
@@ -486,19 +487,21 @@ void BindCompile(nb::module_& m) {
           ThrowValueError("`target` is for machine code: the evaluator makes none");
         }
         options.keep_code = keep_code;
+        if (!cache_dir.is_none()) options.cache_folder = PathOfArgument(cache_dir, "`cache_dir` is a path, or None");
         const ModuleRef& ref = ModuleOfArgument(module, "compile");
         return std::make_unique<CallableProgram>(*ref.state->module, options, custom_calls).release();
       },
       nb::arg("module").none(), nb::kw_only(), nb::arg("custom_calls").none() = nb::none(),
       nb::arg("engine").none() = nb::none(), nb::arg("keep_code") = false, nb::arg("target").none() = nb::none(),
-      nb::rv_policy::take_ownership,
+      nb::arg("cache_dir").none() = nb::none(), nb::rv_policy::take_ownership,
       nb::sig("def compile(module: Module, *, custom_calls: " KASHI_CUSTOM_CALLS_TYPE
               " = None, engine: typing.Literal['cpu', 'evaluator'] | None = None, keep_code: bool = False, "
-              "target: typing.Literal['x86-64-v2', 'x86-64-v3', 'x86-64-v4'] | None = None) -> Program"),
+              "target: typing.Literal['x86-64-v2', 'x86-64-v3', 'x86-64-v4'] | None = None, "
+              "cache_dir: str | os.PathLike[str] | None = None) -> Program"),
       "Compiles a copy of the module for this processor. The evaluator runs it where the compiled engine cannot.\n"
-      "`engine`: 'cpu', an error where there is no machine code, or 'evaluator'. `keep_code`: also keep what\n"
-      "Program.serialize needs. `target`: machine code for all processors with the instructions of this level of\n"
-      "x86-64, in the place of code for this processor; kashi.Error if it cannot run it.\n\n"
+      "`engine`: 'cpu', an error where there is no machine code, or 'evaluator'. `keep_code`: for Program.serialize.\n"
+      "`target`: code for all processors with this level of x86-64; kashi.Error if this one lacks it. `cache_dir`: a\n"
+      "directory where later compilations find machine code, in other processes too (default: KASHI_CACHE_DIR).\n\n"
       ">>> import numpy as np\n"
       ">>> m = kashi.parse('HloModule m\\nENTRY e {\\n  x = f32[3] parameter(0)\\n  ROOT y = f32[3] add(x, "
       "x)\\n}\\n')\n"

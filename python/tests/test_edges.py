@@ -368,6 +368,28 @@ def test_programs_as_bytes():
         kashi.deserialize("text")
 
 
+def test_cache_of_machine_code(tmp_path, monkeypatch):
+    module = kashi.parse(TEXT)
+    with pytest.raises(TypeError, match="`cache_dir` is a path, or None, not int"):
+        kashi.compile(module, cache_dir=2)
+    if not kashi.HAS_COMPILED_ENGINE:
+        return
+    arguments = np.float32([[1, 2], [3, 5]])
+    expected = kashi.compile(module, engine="cpu").run(*arguments)
+    for folder in (tmp_path / "a", str(tmp_path / "b")):
+        for _ in range(2):
+            np.testing.assert_array_equal(
+                kashi.compile(module, engine="cpu", cache_dir=folder).run(*arguments), expected
+            )
+            assert len(list(pathlib.Path(folder).iterdir())) == 1
+    monkeypatch.setenv("KASHI_CACHE_DIR", str(tmp_path / "c"))
+    kashi.compile(module, engine="cpu")
+    assert len(list((tmp_path / "c").iterdir())) == 1
+    (tmp_path / "c").chmod(0o777)
+    with pytest.raises(kashi.Error, match="other users may write to it"):
+        kashi.compile(module, engine="cpu")
+
+
 def test_version_is_that_of_the_project():
     root = pathlib.Path(__file__).parents[2]
     assert f'version = "{kashi.__version__}"' in (root / "python" / "pyproject.toml").read_text()
