@@ -23,7 +23,6 @@ using engine::ProgramDoor;
 using engine::RunPool;
 using evaluator::EvaluationRun;
 using evaluator::RunHooks;
-using evaluator::RunOnLiterals;
 using values::BorrowLeaves;
 using values::VisitLeaves;
 namespace {
