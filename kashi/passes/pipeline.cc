@@ -4,6 +4,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/passes/fold_constants.h"
+#include "kashi/passes/hoist_invariants.h"
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/keep_excess_precision.h"
 #include "kashi/passes/mask_updates.h"
@@ -25,6 +26,7 @@ constexpr PassRow kPasses[] = {
     {"mask-updates", &MaskUpdates, ""},
     {"sum-repeats", &SumRepeats, "constants are folded: a broadcast of one is a constant's"},
     {"orient-dots", &OrientDots, ""},
+    {"hoist-invariants", &HoistInvariants, "dots are oriented: the transposes that are left are copies"},
     {"unroll-windows", &UnrollWindows, ""},
     {"split-reductions", &SplitReductions, "sums of repeats are products already"},
 };
