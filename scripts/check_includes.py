@@ -32,7 +32,7 @@ SYSTEM_INCLUDES = {
     "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
     "kashi/base/guard_pages.cc": ("signal.h", "sys/mman.h", "unistd.h"),
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
-    "kashi/engine/object_cache.cc": ("sys/stat.h", "unistd.h"),  # owners and modes of files
+    "kashi/engine/object_cache.cc": ("fcntl.h", "sys/stat.h", "unistd.h"),  # owners and modes of files
     "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory
     "kashi/relayout/relayout_runner_testing.h": ("sys/mman.h",),  # pages that may not be touched

@@ -1,5 +1,6 @@
 #include "kashi/engine/object_cache.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -35,6 +35,27 @@ std::string WhyUnsafe(const struct stat& about) {
   return "";
 }
 
+// A file of another program is not the one with this key, whatever its name is.
+std::string HeadOf(const base::Fingerprint& key) { return absl::StrCat(kMagic, key.ToString(), "\n"); }
+
+// Nothing if there is no such file, or if it is no file of bytes, or if others could have written it.
+std::optional<std::string> ReadOwnFile(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat about;
+  const bool is_own = fstat(file, &about) == 0 && S_ISREG(about.st_mode) && WhyUnsafe(about).empty();
+  std::string bytes(is_own ? static_cast<size_t>(about.st_size) : 0, 0);
+  size_t count = 0;
+  while (count < bytes.size()) {
+    const ssize_t more = read(file, bytes.data() + count, bytes.size() - count);
+    if (more <= 0) break;
+    count += static_cast<size_t>(more);
+  }
+  close(file);
+  if (!is_own || count < bytes.size()) return std::nullopt;
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<ObjectCache> ObjectCache::Open(std::string folder) {
@@ -55,21 +76,20 @@ std::string ObjectCache::PathOf(const base::Fingerprint& key) const {
 }
 
 std::optional<std::string> ObjectCache::Find(const base::Fingerprint& key) const {
-  std::ifstream file(PathOf(key), std::ios::binary);
-  if (!file) return std::nullopt;
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (bytes.size() < kMagic.size() + kCheckBytes) return std::nullopt;
-  const absl::string_view checked = absl::string_view(bytes).substr(0, bytes.size() - kCheckBytes);
-  if (!absl::StartsWith(checked, kMagic)) return std::nullopt;
-  if (base::FingerprintOf(checked).ToString() != absl::string_view(bytes).substr(checked.size())) return std::nullopt;
-  return std::string(checked.substr(kMagic.size()));
+  const std::optional<std::string> bytes = ReadOwnFile(PathOf(key));
+  const std::string head = HeadOf(key);
+  if (!bytes.has_value() || bytes->size() < head.size() + kCheckBytes) return std::nullopt;
+  const absl::string_view checked = absl::string_view(*bytes).substr(0, bytes->size() - kCheckBytes);
+  if (!absl::StartsWith(checked, head)) return std::nullopt;
+  if (base::FingerprintOf(checked).ToString() != absl::string_view(*bytes).substr(checked.size())) return std::nullopt;
+  return std::string(checked.substr(head.size()));
 }
 
 absl::Status ObjectCache::Keep(const CompiledObject& object) const {
   static std::atomic<int64_t> count{0};
   const std::string path = PathOf(object.key);
   const std::string other = absl::StrCat(path, ".", getpid(), ".", count++);
-  std::string bytes = absl::StrCat(kMagic, object.code);
+  std::string bytes = absl::StrCat(HeadOf(object.key), object.code);
   absl::StrAppend(&bytes, base::FingerprintOf(bytes).ToString());
   std::ofstream file(other, std::ios::binary);
   file << bytes;

@@ -1,14 +1,14 @@
 // A folder with object code, used instead of compiling the same code again: by this process or by another.
 //
-//   FOLDER/0f52…c3.object     "kashi object", the version, the code, and the fingerprint of all that; the name: the key
+//   FOLDER/KEY.object     "kashi object", the version, the key, the code, and the fingerprint of all that
 //
 // A key is a hash of all inputs of the compiler, with the features of the target: processors of two kinds may share a
 // folder. Two versions of Kashi replace the files of each other. Any number of processes may use it at once: a file is
 // written under another name first, and files never change. Nothing is removed; deleting files, or the folder, costs
 // only time.
 //
-// Object code is run as it is. So the folder is made for its owner alone, and one that belongs to another user, or that
-// others may write to, is refused.
+// Object code is run as it is. So the folder is made for its owner alone. A folder that belongs to another user, or that
+// others may write to, is refused; such a file, or one that is no regular file, counts as not there.
 #ifndef KASHI_ENGINE_OBJECT_CACHE_H_
 #define KASHI_ENGINE_OBJECT_CACHE_H_
 

@@ -61,6 +61,30 @@ TEST_F(ObjectCacheTest, DamagedFilesAreReplaced) {
   EXPECT_EQ(Open().Find(a.key), a.code);
 }
 
+TEST_F(ObjectCacheTest, FilesOfOthersAreReplaced) {
+  const CompiledObject a = Object("code a"), b = Object("code b");
+  ASSERT_TRUE(Open().Keep(a).ok());
+  const std::string of_a = OnlyFile();
+  ASSERT_TRUE(Open().Keep(b).ok());
+  const std::string of_b = folder_ + "/" + b.key.ToString() + ".object";
+  // Another key, a folder, a link, a file that others may write to.
+  std::filesystem::copy_file(of_b, of_a, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(Open().Find(a.key), std::nullopt);
+  std::filesystem::remove(of_a);
+  std::filesystem::create_directory(of_a);
+  EXPECT_EQ(Open().Find(a.key), std::nullopt);
+  EXPECT_FALSE(Open().Keep(a).ok());
+  std::filesystem::remove(of_a);
+  std::filesystem::create_symlink("/dev/zero", of_a);
+  EXPECT_EQ(Open().Find(a.key), std::nullopt);
+  EXPECT_TRUE(Open().Keep(a).ok());
+  EXPECT_EQ(Open().Find(a.key), a.code);
+  std::filesystem::permissions(of_a, std::filesystem::perms::all);
+  EXPECT_EQ(Open().Find(a.key), std::nullopt);
+  EXPECT_TRUE(Open().Keep(a).ok());
+  EXPECT_EQ(Open().Find(a.key), a.code);
+}
+
 TEST_F(ObjectCacheTest, MakesFoldersForTheOwnerAlone) {
   const std::string inner = folder_ + "/a/b";
   ASSERT_TRUE(ObjectCache::Open(inner).ok());
