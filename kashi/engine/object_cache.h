@@ -7,8 +7,8 @@
 // written under another name first, and files never change. Nothing is removed; deleting files, or the folder, costs
 // only time.
 //
-// Object code is run as it is. So the folder is made for its owner alone. A folder that belongs to another user, or that
-// others may write to, is refused; such a file, or one that is no regular file, counts as not there.
+// Object code is run as it is. So the folder is made for its owner alone. A folder that belongs to another user, or
+// that others may write to, is refused; such a file, or one that is no regular file, counts as not there.
 #ifndef KASHI_ENGINE_OBJECT_CACHE_H_
 #define KASHI_ENGINE_OBJECT_CACHE_H_
 
