@@ -7,6 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/build_facts.h"
 
 namespace kashi::engine {
 namespace {
@@ -73,6 +74,6 @@ std::vector<std::string> EngineNames() {
   return {names.begin(), names.end()};
 }
 
-absl::string_view AboutCompiledEngine() { return KASHI_COMPILED_ENGINE; }
+absl::string_view AboutCompiledEngine() { return CompiledEngineFact(); }
 
 }  // namespace kashi::engine

@@ -17,11 +17,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/build_facts.h"
 
 namespace kashi::engine {
 namespace {
 
-constexpr absl::string_view kMagic = "kashi object " KASHI_VERSION "\n";
+constexpr absl::string_view kObjectMagic = "kashi object ";
 constexpr size_t kCheckBytes = 32;  // the fingerprint, in hexadecimal digits
 
 absl::Status Unusable(const std::string& folder, absl::string_view why) {
@@ -36,7 +37,9 @@ std::string WhyUnsafe(const struct stat& about) {
 }
 
 // A file of another program is not the one with this key, whatever its name is.
-std::string HeadOf(const base::Fingerprint& key) { return absl::StrCat(kMagic, key.ToString(), "\n"); }
+std::string HeadOf(const base::Fingerprint& key) {
+  return absl::StrCat(kObjectMagic, Version(), "\n", key.ToString(), "\n");
+}
 
 // Nothing if there is no such file, or if it is no file of bytes, or if others could have written it.
 std::optional<std::string> ReadOwnFile(const std::string& path) {

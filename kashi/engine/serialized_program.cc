@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/fingerprint.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/build_facts.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 
@@ -84,7 +85,7 @@ absl::Status NotAProgram(absl::string_view why) {
 
 std::string WriteProgram(const SerializedProgram& program) {
   Writer writer;
-  writer.AddPlain(absl::StrCat(kMagic, KASHI_VERSION, "\n"));
+  writer.AddPlain(absl::StrCat(kMagic, Version(), "\n"));
   writer.Add(program.engine);
   writer.Add(program.target);
   writer.Add((program.numbers.flush_denormals ? kFlushDenormals : 0) |
@@ -106,9 +107,9 @@ absl::StatusOr<SerializedProgram> ReadProgram(absl::string_view bytes) {
   if (Reader(bytes.substr(checked.size())).ReadKey() != base::FingerprintOf(checked))
     return NotAProgram("wrong checksum");
   const absl::string_view version = bytes.substr(kMagic.size(), end - kMagic.size());
-  if (version != KASHI_VERSION) {
+  if (version != Version()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the program was written by Kashi ", version, ", this is ", KASHI_VERSION));
+        absl::StrCat("the program was written by Kashi ", version, ", this is ", Version()));
   }
   Reader reader(checked.substr(end + 1));
   SerializedProgram program;
