@@ -49,11 +49,10 @@ llvm::Value* EmitConvert(const ElementOperation& op) {
   if (op.type() == op.operand_type()) return op.x();
   if (op.type() == PRED) return IsNotZero(op);
   if (IsComplex(op.type())) return ConvertedToComplex(op);
-  if (!IsComplex(op.operand_type())) {
-    return op.lanes.Round(op.type(), Converted(op, op.x(), op.operand_type(), op.type()));
-  }
-  const PrimitiveType part = primitive_util::ComplexComponentType(op.operand_type());
-  return op.lanes.Round(op.type(), Converted(op, op.lanes.RealPart(op.x()), part, op.type()));
+  const bool drops_part = IsComplex(op.operand_type());
+  llvm::Value* x = drops_part ? op.lanes.RealPart(op.x()) : op.x();
+  const PrimitiveType from = drops_part ? primitive_util::ComplexComponentType(op.operand_type()) : op.operand_type();
+  return op.lanes.Round(op.type(), Converted(op, x, from, op.type()));
 }
 
 llvm::Value* EmitCopy(const ElementOperation& op) { return op.x(); }
