@@ -238,7 +238,7 @@ bool CanEmitSmallDot(const HloInstruction& dot) {
 llvm::Value* EmitSmallDot(const LaneBuilder& lanes, const HloInstruction& dot, OperandElement lhs, OperandElement rhs) {
   const auto [left, right] = OffsetsOf(dot);
   const LaneBuilder small = SmallLanes(lanes, dot.shape());
-  llvm::Value* sum = nullptr;
+  llvm::Value* sum = nullptr;  // begins at 0: a sum of products that are -0 is 0, as in the evaluator
   for (size_t k = 0; k < left.of_sum.size(); ++k) {
     std::vector<llvm::Value*> a, b;
     for (size_t i = 0; i < left.of_result.size(); ++i) {
@@ -246,8 +246,8 @@ llvm::Value* EmitSmallDot(const LaneBuilder& lanes, const HloInstruction& dot, O
       b.push_back(rhs(right.of_result[i] + right.of_sum[k]));
     }
     llvm::Value *x = SmallFromElements(lanes, dot.shape(), a), *y = SmallFromElements(lanes, dot.shape(), b);
-    sum = sum == nullptr ? small.ir().CreateFMul(x, y)
-                         : small.ir().CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, sum});
+    if (sum == nullptr) sum = llvm::Constant::getNullValue(x->getType());
+    sum = small.ir().CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, sum});
   }
   return sum;
 }

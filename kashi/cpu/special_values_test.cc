@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
@@ -213,6 +214,23 @@ TEST(SpecialValuesTest, SumsOfInfiniteResults) {
     arguments.push_back(LiteralUtil::CreateR1<float>(std::vector<float>(40, 89)));
     arguments.push_back(LiteralUtil::CreateR1<float>(std::vector<float>(40, y)));
     ExpectAsEvaluator(kText, arguments, ErrorSpec(0, 0));
+  }
+}
+
+// A sum of products begins at 0, so it is 0 although all products are -0; atan2 shows the sign. As a native function
+// and as steps of their own, with up to 20 products.
+TEST(SpecialValuesTest, SumsOfProductsOfZero) {
+  for (const char* type : {"f32", "f64"}) {
+    for (const int k : {1, 2, 3, 8, 20}) {
+      for (const int m : {1, 3}) {
+        const std::string text = absl::Substitute(
+            "ENTRY e { z = $0[] constant(0) a = $0[$2,$1] broadcast(z), dimensions={} b = $0[$1,16] parameter(0) n = "
+            "$0[$1,16] negate(b) s = $0[$1,16] abs(n) t = $0[$1,16] negate(s) d = $0[$2,16] dot(a, t), "
+            "lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT r = $0[$2,16] atan2(d, d) }",
+            type, k, m);
+        ExpectAsEvaluator(text, ErrorSpec(0, 0));
+      }
+    }
   }
 }
 
