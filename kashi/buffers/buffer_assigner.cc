@@ -19,10 +19,14 @@ constexpr int kDeepest = 500;
 
 // Whether a result that is made element by element fits the array of an operand. One of other sizes is read elsewhere,
 // even if it has as many bytes.
-bool CanReplace(const HloInstruction& operand, const HloInstruction& result) {
-  return operand.shape().IsArray() && result.shape().IsArray() &&
-         operand.shape().dimensions() == result.shape().dimensions() &&
-         LeafBytes(operand.shape()) == LeafBytes(result.shape());
+bool CanReplace(const HloInstruction& operand, const Shape& result) {
+  return operand.shape().IsArray() && result.IsArray() && operand.shape().dimensions() == result.dimensions() &&
+         LeafBytes(operand.shape()) == LeafBytes(result);
+}
+
+// The results of an elementwise instruction: arrays, of which it may have several.
+const Shape& ResultShape(const HloInstruction& x, int64_t leaf) {
+  return x.shape().IsTuple() ? x.shape().tuple_shapes(static_cast<int>(leaf)) : x.shape();
 }
 
 // Whether the instruction reads the buffer only here: it may then write to it before it has read its other operands.
@@ -161,7 +165,7 @@ std::optional<Leaves> BufferAssigner::AssignInstruction(TurnOf* turn) {
   Leaves results;
   switch (use.kind) {
     case MemoryUse::Kind::kElementwise:
-      results = TakeElementwiseResult(*turn);
+      results = TakeElementwiseResults(*turn);
       break;
     case MemoryUse::Kind::kUpdate:
       results = TakeUpdated(use, turn);
@@ -208,32 +212,39 @@ std::optional<LeafOf> BufferAssigner::MadeFrom(const LeafOf& at) const {
       rules_.UseOf(x).kind != MemoryUse::Kind::kElementwise) {
     return std::nullopt;
   }
+  int64_t earlier = at.leaf;  // results, each of which takes the place of another operand
   for (const HloInstruction* operand : x.operands()) {
-    if (operand->user_count() == 1 && CanReplace(*operand, x)) return LeafOf{operand, 0};
+    if (operand->user_count() > 1 || !CanReplace(*operand, ResultShape(x, at.leaf))) continue;
+    if (earlier-- == 0) return LeafOf{operand, 0};
   }
   return std::nullopt;
 }
 
-// An operand that is used for the last time, and whose array the result may replace; kNoBuffer: none. The wanted one if
-// possible.
-int BufferAssigner::ReplaceableOperand(const TurnOf& turn) const {
+// An operand that is used for the last time, and whose array this result may replace; kNoBuffer: none. The wanted one
+// if possible, and none that another result wants.
+int BufferAssigner::ReplaceableOperand(const TurnOf& turn, int64_t leaf) const {
   int found = kNoBuffer;
   for (size_t i = 0; i < turn.operands.size(); ++i) {
-    if (!CanReplace(*turn.instruction.operand(static_cast<int64_t>(i)), turn.instruction)) continue;
+    if (!CanReplace(*turn.instruction.operand(static_cast<int64_t>(i)), ResultShape(turn.instruction, leaf))) continue;
     const int buffer = turn.operands[i][0];
     if (!turn.is_last_use[i] || !pool_.IsLastHolder(buffer)) continue;
-    if (found == kNoBuffer || buffer == turn.wanted[0]) found = buffer;
+    if (buffer == turn.wanted[leaf]) return buffer;
+    if (found == kNoBuffer && !absl::c_linear_search(turn.wanted, buffer)) found = buffer;
   }
   return found;
 }
 
-Leaves BufferAssigner::TakeElementwiseResult(const TurnOf& turn) {
-  const int64_t bytes = LeafBytes(turn.instruction.shape())->front();
-  const int wanted = turn.wanted[0];
-  const bool is_wanted_free = wanted != kNoBuffer && pool_.holders(wanted) == 0;
-  const int replaced = is_wanted_free ? kNoBuffer : ReplaceableOperand(turn);
-  if (replaced == kNoBuffer) return {pool_.Take(wanted, bytes, &turn.instruction)};
-  return Held({replaced});
+Leaves BufferAssigner::TakeElementwiseResults(const TurnOf& turn) {
+  const std::vector<int64_t> bytes = *LeafBytes(turn.instruction.shape());
+  Leaves results;
+  for (size_t leaf = 0; leaf < bytes.size(); ++leaf) {
+    const int wanted = turn.wanted[leaf];
+    const bool is_wanted_free = wanted != kNoBuffer && pool_.holders(wanted) == 0;
+    const int replaced = is_wanted_free ? kNoBuffer : ReplaceableOperand(turn, static_cast<int64_t>(leaf));
+    if (replaced != kNoBuffer) pool_.Hold(replaced);
+    results.push_back(replaced != kNoBuffer ? replaced : pool_.Take(wanted, bytes[leaf], &turn.instruction));
+  }
+  return results;
 }
 
 Leaves BufferAssigner::TakeUpdated(const MemoryUse& use, TurnOf* turn) {

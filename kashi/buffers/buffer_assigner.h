@@ -63,9 +63,9 @@ class BufferAssigner {
   std::optional<Leaves> AssignConstant(const HloInstruction& constant);
   Leaves Held(Leaves leaves);
   Leaves TakeResults(const TurnOf& turn);
-  Leaves TakeElementwiseResult(const TurnOf& turn);
+  Leaves TakeElementwiseResults(const TurnOf& turn);
   std::optional<LeafOf> MadeFrom(const LeafOf& at) const;
-  int ReplaceableOperand(const TurnOf& turn) const;
+  int ReplaceableOperand(const TurnOf& turn, int64_t leaf) const;
   Leaves TakeUpdated(const MemoryUse& use, TurnOf* turn);
   Leaves TakeState(const MemoryUse& use, TurnOf* turn);
   std::optional<BufferAssignment> Finish(const Leaves& leaves);

@@ -62,7 +62,7 @@ constexpr int kNoBuffer = -1;
 struct MemoryUse {
   enum class Kind {
     kNew,          // reads operands while it writes results: they are different buffers
-    kElementwise,  // one result, and no element of an operand is read after that element of the result is written
+    kElementwise,  // results are arrays; no element of an operand is read after that element of a result is written
     kUpdate,       // the result is operand `updated` with changes: in its buffer, or in a copy
     kState,        // changes the arrays of operand 0, a tuple, in place, but for those that it only reads
     kOperand,      // the value of operand 0, as it is: nothing runs

@@ -503,7 +503,11 @@ class TagMachine {
         const int from = step.operands[operand][i];
         if (!memory_.ShareBytes(from, to)) continue;
         bool may_overlap = false;
-        if (use.kind == MemoryUse::Kind::kElementwise) may_overlap = true;
+        if (use.kind == MemoryUse::Kind::kElementwise) {
+          const Shape shape = step.instruction->operand(static_cast<int64_t>(operand))->shape();
+          const Shape result = ShapeUtil::GetLeafShapes(step.instruction->shape())[leaf].shape;
+          may_overlap = shape.IsArray() && shape.dimensions() == result.dimensions();
+        }
         if (use.kind == MemoryUse::Kind::kUpdate) {
           may_overlap = static_cast<int64_t>(operand) == use.updated && use.is_in_place;
         }

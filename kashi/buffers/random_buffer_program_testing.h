@@ -244,12 +244,25 @@ class RandomProgram : private ProgramText {
       Call(scope, Chance(50) ? RandomTupleOf(*scope) : RandomArray(), operands, "new");
     } else if (kind < 8) {
       for (Value& operand : operands) operand = AnyArray(scope);
-      Call(scope, operands[0].type, operands, "elementwise");
+      if (Chance(50)) {
+        Call(scope, operands[0].type, operands, "elementwise");
+      } else {
+        AddSeveralResults(scope, operands);
+      }
     } else {
       Value state = AnyOf(*scope);
       if (!state.type.is_tuple) state = Of(scope, RandomTupleOf(*scope));
       AddState(scope, state);
     }
+  }
+  // An elementwise operation with several results, often of the types of its operands.
+  void AddSeveralResults(Scope* scope, const std::vector<Value>& operands) {
+    std::vector<Type> types;
+    for (int64_t i = Below(4); i >= 0; --i) {
+      types.push_back(Chance(75) ? operands[Below(static_cast<int64_t>(operands.size()))].type : RandomArray());
+    }
+    const Value results = Call(scope, TupleOf(std::move(types)), operands, "elementwise");
+    Elements(scope, results, 90);
   }
   Value AddState(Scope* scope, const Value& state) {
     std::string target = "state ";

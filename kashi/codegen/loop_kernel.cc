@@ -15,7 +15,9 @@
 #include "kashi/codegen/element_emitters.h"
 #include "kashi/codegen/fused_elements.h"
 #include "kashi/codegen/kernel.h"
+#include "kashi/codegen/kernel_support.h"
 #include "kashi/codegen/loop_builder.h"
+#include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/segments.h"
 
 namespace kashi::codegen {
@@ -24,17 +26,6 @@ namespace {
 // Below this number of columns, rows are so short that the linear index of all elements is better, though it is
 // divided for each coordinate.
 constexpr int64_t kShortRow = 8;
-
-// Whether every array is read at the place where the result is written.
-bool IsElementByElement(const HloComputation& fused) {
-  return absl::c_all_of(fused.instructions(), [](const HloInstruction* instruction) {
-    const HloOpcode opcode = instruction->opcode();
-    if (ShapeUtil::IsScalar(instruction->shape()) || !instruction->shape().IsArray()) return true;
-    if (opcode == HloOpcode::kBroadcast) return ShapeUtil::IsScalar(instruction->operand(0)->shape());
-    return opcode == HloOpcode::kParameter || opcode == HloOpcode::kReshape || opcode == HloOpcode::kBitcast ||
-           !MovesElements(opcode);
-  });
-}
 
 // The results: the root, or the elements of a tuple. All have the same sizes.
 std::vector<const HloInstruction*> ResultsOf(const HloComputation& fused) {
@@ -58,7 +49,7 @@ class LoopKernelEmitter {
   }
 
   void Emit() {
-    kernel_->is_in_place = IsElementByElement(builder_.fused);
+    kernel_->is_in_place = passes::IsElementByElement(builder_.fused, KernelSupport());
     const int64_t inner = InnermostDimension(shape_);
     const bool is_one_row = inner < 0 || shape_.dimensions(inner) == ShapeUtil::ElementsIn(shape_);
     const bool is_short = inner >= 0 && shape_.dimensions(inner) < kShortRow && breaks_[inner].empty();

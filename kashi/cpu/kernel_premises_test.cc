@@ -75,6 +75,24 @@ ENTRY e {
                     kClose);
 }
 
+// One element of the array that the kernel's result may replace: the others would read it after it was changed.
+TEST(KernelPremisesTest, AnElementOfAnArrayThatIsReplaced) {
+  ExpectAsEvaluator(R"(HloModule m
+ENTRY e {
+  x = f32[50,20] parameter(0)
+  w = f32[20] parameter(1)
+  d = f32[50] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d2 = f32[100] concatenate(d, d), dimensions={0}
+  s = f32[100] sort(d2), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+  i = s32[1] constant({3})
+  g = f32[] gather(s, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1}
+  b = f32[100] broadcast(g), dimensions={}
+  m = f32[100] subtract(s, b)
+  ROOT r = f32[100] sine(m)
+})",
+                    kClose);
+}
+
 // Scalars that count for every element.
 TEST(KernelPremisesTest, ScalarOperands) {
   for (const char* type : {"f32", "f64", "bf16", "f16", "s8", "u16", "s32", "u64", "f8e4m3fn"}) {

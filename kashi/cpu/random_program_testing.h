@@ -20,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
+#include "kashi/cpu/random_program_loops_testing.h"
 #include "kashi/cpu/random_program_text_testing.h"
 
 namespace kashi::cpu {
@@ -34,15 +35,28 @@ inline void AddUnary(ProgramText* p, size_t x) {
                              "(", Name(x), ")"));
 }
 
-inline std::string BinaryOperation(ProgramText* p, const std::string& type) {
-  if (IsPred(type)) return p->OneOf({"and", "or", "xor"});
-  if (IsReal(type)) return p->OneOf({"add", "multiply", "subtract", "maximum", "minimum"});
-  return p->OneOf({"add", "multiply", "subtract", "maximum", "minimum", "and", "or", "xor", "divide", "remainder",
-                   "shift-left", "shift-right-arithmetic", "shift-right-logical"});
-}
-
 inline void AddBinary(ProgramText* p, size_t x) {
   p->AddLike(x, absl::StrCat(BinaryOperation(p, p->values()[x].type), "(", Name(x), ", ", Name(p->Partner(x)), ")"));
+}
+
+// Some values of x and its partners, all of which may be results.
+inline void AddSeveral(ProgramText* p, size_t x) {
+  for (int64_t i = 1 + p->Below(3); i >= 0; --i)
+    AddUnary(p, p->Below(2) ? x : (AddBinary(p, x), p->values().size() - 1));
+}
+
+// One element of y, somewhere in it.
+inline size_t GatherOne(ProgramText* p, size_t y) {
+  const TypedValue value = p->values()[y];
+  Sizes at, all(value.sizes.size());
+  for (int64_t size : value.sizes) at.push_back(p->Below(size));
+  std::iota(all.begin(), all.end(), 0);
+  const std::string name = absl::StrCat("i", p->NewNumber(NameKind::kIndices));
+  p->AppendToBody("  ", name, " = s32[", at.size(), "] constant(", Listed(at), ")\n");
+  return p->Add(value.type, {},
+                absl::StrCat("gather(", Name(y), ", ", name, "), offset_dims={}, collapsed_slice_dims=", Listed(all),
+                             ", start_index_map=", Listed(all),
+                             ", index_vector_dim=0, slice_sizes=", Listed(Sizes(value.sizes.size(), 1))));
 }
 
 // A scalar of this type from another array: its sum, its greatest element, or one of its elements.
@@ -59,6 +73,7 @@ inline std::string ScalarOfOther(ProgramText* p, const std::string& type) {
                               absl::StrCat("slice(", Name(y), "), slice={", absl::StrJoin(ranges, ","), "}"));
     return Name(p->Add(type, {}, absl::StrCat("reshape(", Name(one), ")")));
   }
+  if (p->Below(4) == 0) return Name(GatherOne(p, y));
   Sizes all(sizes.size());
   std::iota(all.begin(), all.end(), 0);
   const std::string operation = IsPred(type) ? p->OneOf({"and", "or"}) : p->OneOf({"add", "maximum"});
@@ -114,14 +129,6 @@ inline void AddClamp(ProgramText* p, size_t x) {
     high = Repeated(p, value.type, value.sizes, high);
   }
   p->AddLike(x, absl::StrCat("clamp(", low, ", ", Name(x), ", ", high, ")"));
-}
-
-// A pred[], from a parameter: the same for all elements.
-inline std::string Condition(ProgramText* p) {
-  const std::string name = absl::StrCat("c", p->NewNumber(NameKind::kCondition));
-  p->AppendToBody("  ", name, ".n = s32[] constant(", p->Below(9) - 3, ")\n  ", name, " = pred[] compare(start, ", name,
-                  ".n), direction=", p->OneOf({"LT", "GE", "NE"}), "\n");
-  return name;
 }
 
 inline void AddChoice(ProgramText* p, size_t x) {
@@ -394,70 +401,6 @@ inline void AddDot(ProgramText* p, size_t x) {
                                   "}, rhs_contracting_dims={0}")));
 }
 
-// -------------------------------------------------------------------------------------------------- loops, branches
-// Adds a loop of up to 12 trips; `step` computes `next` from `a`, `k` (another value) and `i`.
-inline void AddWhile(ProgramText* p, size_t x, size_t other, const std::string& step) {
-  const std::string name = absl::StrCat("w", p->NewNumber(NameKind::kLoop)), shape = Text(p->values()[x]),
-                    kept = Text(p->values()[other]);
-  const std::string tuple = absl::StrCat("(s32[], ", shape, ", ", kept, ")");
-  p->AppendToComputations(name, ".b {\n  s = ", tuple, " parameter(0)\n",
-                          "  i = s32[] get-tuple-element(s), index=0\n  a = ", shape,
-                          " get-tuple-element(s), index=1\n  k = ", kept,
-                          " get-tuple-element(s), index=2\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n", step,
-                          "  ROOT t = ", tuple, " tuple(j, next, k)\n}\n");
-  p->AppendToComputations(name, ".c {\n  s = ", tuple,
-                          " parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(",
-                          p->Below(12), ")\n  ROOT c = pred[] compare(i, n), direction=LT\n}\n");
-  p->AppendToBody("  ", name, ".s = ", tuple, " tuple(s32.0, ", Name(x), ", ", Name(other), ")\n  ", name, " = ", tuple,
-                  " while(", name, ".s), condition=", name, ".c, body=", name, ".b\n");
-  p->AddLike(x, absl::StrCat("get-tuple-element(", name, "), index=1"));
-}
-
-// Each trip changes all of x by the sum of another array.
-inline void AddLoop(ProgramText* p, size_t x) {
-  const TypedValue value = p->values()[x];
-  size_t other = p->AnyValue();
-  if (p->values()[other].type != value.type) other = x;
-  Sizes all(p->values()[other].sizes.size());
-  std::iota(all.begin(), all.end(), 0);
-  const std::string operation = IsPred(value.type) ? "or" : "add";
-  const std::string step = absl::Substitute(
-      "  zero = $0[] constant(0)\n  sum = $0[] reduce(k, zero), dimensions=$1, to_apply=$2\n  part = $0[] $3(sum)\n  "
-      "wide = $4 broadcast(part), dimensions={}\n  x = $4 $5(a, wide)\n  next = $4 $3(x)\n",
-      value.type, Listed(all), p->Combination(operation, value.type),
-      IsPred(value.type)   ? "not"
-      : IsReal(value.type) ? "sine"
-                           : "negate",
-      Text(value), IsPred(value.type) ? "xor" : "subtract");
-  AddWhile(p, x, other, step);
-}
-
-// Each trip changes a row of x.
-inline void AddLoopOverRows(ProgramText* p, size_t x) {
-  const TypedValue value = p->values()[x];
-  Sizes row = value.sizes;
-  row[0] = 1;
-  std::string starts = "i";
-  for (size_t d = 1; d < row.size(); ++d) absl::StrAppend(&starts, ", zero");
-  const std::string step = absl::Substitute(
-      "  zero = s32[] constant(0)\n  row = $0 dynamic-slice(k, $1), dynamic_slice_sizes=$2\n  old = $0 "
-      "dynamic-slice(a, $1), dynamic_slice_sizes=$2\n  new = $0 $3(old, row)\n  next = $4 dynamic-update-slice(a, "
-      "new, $1)\n",
-      Text(value.type, row), starts, Listed(row), IsPred(value.type) ? "xor" : "subtract", Text(value));
-  AddWhile(p, x, p->Partner(x), step);
-}
-
-inline void AddBranch(ProgramText* p, size_t x) {
-  const std::string name = absl::StrCat("br", p->NewNumber(NameKind::kBranch)), shape = Text(p->values()[x]);
-  const std::string& type = p->values()[x].type;
-  p->AppendToComputations(name, ".t { a = ", shape, " parameter(0) ROOT r = ", shape, " ",
-                          IsPred(type) ? "not" : "negate", "(a) }\n", name, ".f { a = ", shape,
-                          " parameter(0) ROOT r = ", shape, " ", IsPred(type) ? "xor" : "maximum", "(a, a) }\n");
-  const std::string condition = Condition(p);
-  p->AddLike(x, absl::StrCat("conditional(", condition, ", ", Name(x), ", ", Name(p->Partner(x)),
-                             "), true_computation=", name, ".t, false_computation=", name, ".f"));
-}
-
 // -------------------------------------------------------------------------------------------------- types, jumps
 inline void AddConvert(ProgramText* p, size_t x) {
   p->Add(std::string(p->OneOf(kTypes)), Sizes(p->values()[x].sizes), absl::StrCat("convert(", Name(x), ")"));
@@ -504,18 +447,18 @@ inline void AddOperation(ProgramText* p) {
     bool jumps;  // where an operand changes by a rounding error, or has other types
   };
   static constexpr Choice kChoices[] = {
-      {&AddUnary, 0, false},       {&AddUnary, 0, false},        {&AddBinary, 0, false},
-      {&AddBinary, 0, false},      {&AddBroadcast, 0, false},    {&AddTranspose, 1, false},
-      {&AddReshape, 1, false},     {&AddSlice, 1, false},        {&AddReverse, 1, false},
-      {&AddPad, 1, false},         {&AddReduce, 1, false},       {&AddDynamicSlice, 1, false},
-      {&AddUpdate, 1, false},      {&AddGather, 1, false},       {&AddScatter, 1, false},
-      {&AddRoll, 1, false},        {&AddNormalized, 1, false},   {&AddNormalized, 1, false},
-      {&AddConcatenate, 1, false}, {&AddOther, 0, false},        {&AddOther, 0, false},
-      {&AddClamp, 0, false},       {&AddChoice, 0, false},       {&AddRunningSum, 1, false},
-      {&AddLoop, 0, false},        {&AddLoopOverRows, 1, false}, {&AddBranch, 0, false},
-      {&AddDot, 1, false},         {&AddConvert, 0, true},       {&AddConvert, 0, true},
-      {&AddCompare, 0, true},      {&AddSelect, 0, true},        {&AddJump, 0, true},
-      {&AddSort, 1, true},
+      {&AddUnary, 0, false},         {&AddUnary, 0, false},      {&AddBinary, 0, false},
+      {&AddBinary, 0, false},        {&AddBroadcast, 0, false},  {&AddTranspose, 1, false},
+      {&AddReshape, 1, false},       {&AddSlice, 1, false},      {&AddReverse, 1, false},
+      {&AddPad, 1, false},           {&AddReduce, 1, false},     {&AddDynamicSlice, 1, false},
+      {&AddUpdate, 1, false},        {&AddGather, 1, false},     {&AddScatter, 1, false},
+      {&AddRoll, 1, false},          {&AddNormalized, 1, false}, {&AddNormalized, 1, false},
+      {&AddConcatenate, 1, false},   {&AddOther, 0, false},      {&AddOther, 0, false},
+      {&AddClamp, 0, false},         {&AddChoice, 0, false},     {&AddRunningSum, 1, false},
+      {&AddLoopOfSeveral, 0, false}, {&AddSeveral, 0, false},    {&AddLoop, 0, false},
+      {&AddLoopOverRows, 1, false},  {&AddBranch, 0, false},     {&AddDot, 1, false},
+      {&AddConvert, 0, true},        {&AddConvert, 0, true},     {&AddCompare, 0, true},
+      {&AddSelect, 0, true},         {&AddJump, 0, true},        {&AddSort, 1, true},
   };
   const Choice choice = p->OneOf(kChoices);
   if (p->Rank(x) < choice.least_rank || (choice.jumps && !p->mixes_types())) return AddUnary(p, x);

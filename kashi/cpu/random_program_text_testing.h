@@ -121,6 +121,23 @@ class ProgramText {
   std::vector<TypedValue> values_;
 };
 
+// ---- For all kinds of operations.
+
+inline std::string BinaryOperation(ProgramText* p, const std::string& type) {
+  if (IsPred(type)) return p->OneOf({"and", "or", "xor"});
+  if (IsReal(type)) return p->OneOf({"add", "multiply", "subtract", "maximum", "minimum"});
+  return p->OneOf({"add", "multiply", "subtract", "maximum", "minimum", "and", "or", "xor", "divide", "remainder",
+                   "shift-left", "shift-right-arithmetic", "shift-right-logical"});
+}
+
+// A pred[], from a parameter: the same for all elements.
+inline std::string Condition(ProgramText* p) {
+  const std::string name = absl::StrCat("c", p->NewNumber(NameKind::kCondition));
+  p->AppendToBody("  ", name, ".n = s32[] constant(", p->Below(9) - 3, ")\n  ", name, " = pred[] compare(start, ", name,
+                  ".n), direction=", p->OneOf({"LT", "GE", "NE"}), "\n");
+  return name;
+}
+
 }  // namespace kashi::cpu::random_program
 
 #endif  // KASHI_CPU_RANDOM_PROGRAM_TEXT_TESTING_H_

@@ -15,6 +15,7 @@
 #include "kashi/buffers/in_place_order.h"
 #include "kashi/passes/inline_calls.h"
 #include "kashi/passes/kernel_premises.h"
+#include "kashi/passes/merge_fusions.h"
 #include "kashi/passes/plain_array.h"
 #include "kashi/passes/row_analysis.h"
 #include "kashi/passes/segments.h"
@@ -326,7 +327,10 @@ absl::StatusOr<std::vector<HloInstruction*>> FuseInstructions(HloModule* module,
                                                               IsCompiled is_compiled) {
   std::vector<HloInstruction*> fusions;
   for (HloComputation* computation : ComputationsRunAsAWhole(module, is_compiled)) {
-    KASHI_RETURN_IF_ERROR(ComputationFuser(computation, &fusions, context).Run());
+    std::vector<HloInstruction*> made;
+    KASHI_RETURN_IF_ERROR(ComputationFuser(computation, &made, context).Run());
+    KASHI_RETURN_IF_ERROR(MergeFusions(computation, context, &made));
+    fusions.insert(fusions.end(), made.begin(), made.end());
   }
   KASHI_RETURN_IF_ERROR(module->RemoveUnusedComputations());
   return fusions;

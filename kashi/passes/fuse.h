@@ -12,8 +12,9 @@
 
 namespace kashi::passes {
 
-// In all computations that are run as a whole, by instructions that are not compiled already. A fusion has one root:
-// an elementwise operation, a reduce, a gather or a scatter of elements. An instruction joins the fusion of its users
+// In all computations that are run as a whole, by instructions that are not compiled already. The root of a fusion is
+// an elementwise operation, a reduce, a gather or a scatter of elements; or a tuple of elementwise ones, where several
+// fusions were merged (merge_fusions.h). An instruction joins the fusion of its users
 // if all of them are in one; cheap ones are copied into several. Nothing that is expensive is computed more often than
 // once for each of its elements.
 //

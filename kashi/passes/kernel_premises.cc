@@ -119,6 +119,20 @@ bool HasScalarStarts(const HloInstruction& slice, int64_t first_start) {
                      [](const HloInstruction* start) { return ShapeUtil::IsScalar(start->shape()); });
 }
 
+bool IsElementByElement(const HloComputation& fused, const CodeSupport& support) {
+  const auto has_one_element = [](const HloInstruction* x) { return ShapeUtil::ElementsIn(x->shape()) == 1; };
+  return absl::c_all_of(fused.instructions(), [&](const HloInstruction* instruction) {
+    const HloOpcode opcode = instruction->opcode();
+    if (!instruction->shape().IsArray()) return opcode == HloOpcode::kTuple;
+    // A gather may read a scalar anywhere in an array.
+    if (ShapeUtil::IsScalar(instruction->shape())) return absl::c_all_of(instruction->operands(), has_one_element);
+    if (opcode == HloOpcode::kReduce || opcode == HloOpcode::kScatter) return false;
+    if (opcode == HloOpcode::kBroadcast) return ShapeUtil::IsScalar(instruction->operand(0)->shape());
+    return opcode == HloOpcode::kParameter || opcode == HloOpcode::kReshape || opcode == HloOpcode::kBitcast ||
+           !support.MovesElements(opcode);
+  });
+}
+
 absl::Status CheckKernelPremises(const HloComputation& fused, const CodeSupport& support) {
   for (const HloInstruction* instruction : fused.instructions())
     KASHI_RETURN_IF_ERROR(CheckMember(*instruction, support));

@@ -23,6 +23,9 @@ bool CanScatter(const HloInstruction& instruction, const CodeSupport& support);
 // `first_start` on. Old text has all start indices in one array.
 bool HasScalarStarts(const HloInstruction& slice, int64_t first_start);
 
+// Whether every array is read at the place where the result is written, so a result may take the place of an operand.
+bool IsElementByElement(const HloComputation& fused, const CodeSupport& support);
+
 // OK, or FAILED_PRECONDITION with the premise that the fused computation breaks, and where:
 //   members    each instruction has code for its types and sizes (CodeSupport::CanFuse)
 //   results    several results have the sizes of the first, and none is a reduce or a scatter

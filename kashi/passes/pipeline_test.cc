@@ -152,5 +152,14 @@ TEST(FuseTest, MakesWhatItsFileSays) {
   golden.Compare();
 }
 
+TEST(FuseTest, MergesFusionsAsItsFileSays) {
+  Golden golden("merge-fusions");
+  ASSERT_NE(golden.module, nullptr);
+  const auto fusions = FuseInstructions(golden.module.get(), {AnyElementwise()});
+  ASSERT_TRUE(fusions.ok()) << fusions.status();
+  for (const HloInstruction* fusion : *fusions) EXPECT_EQ(fusion->opcode(), HloOpcode::kFusion);
+  golden.Compare();
+}
+
 }  // namespace
 }  // namespace kashi::passes
