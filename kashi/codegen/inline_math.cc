@@ -1,6 +1,7 @@
 #include "kashi/codegen/inline_math.h"
 
 #include <initializer_list>
+#include <limits>
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -241,6 +242,104 @@ llvm::Value* EmitCosF32(const LaneBuilder& lanes, llvm::Value* x) {
   llvm::Value* const next =
       lanes.ir().CreateAdd(turned.quarters, llvm::ConstantInt::get(lanes.Widen(lanes.ir().getInt32Ty()), 1));
   return EmitQuarters(lanes, turned, next);
+}
+
+namespace {
+
+// Arithmetic on f64 lanes.
+class Double {
+ public:
+  explicit Double(const LaneBuilder& lanes) : ir_(lanes.ir()), type_(lanes.Widen(ir_.getDoubleTy())) {}
+
+  llvm::Value* Number(double value) const { return llvm::ConstantFP::get(type_, value); }
+  llvm::Value* OfReal(llvm::Value* x) const { return ir_.CreateFPExt(x, type_); }
+  llvm::Value* OfInteger(llvm::Value* n) const { return ir_.CreateSIToFP(n, type_); }
+  llvm::Value* Polynomial(llvm::Value* x, std::initializer_list<double> coefficients) const {
+    llvm::Value* sum = nullptr;
+    for (double coefficient : coefficients) {
+      llvm::Value* const number = Number(coefficient);
+      sum = sum == nullptr ? number : ir_.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {sum, x, number});
+    }
+    return sum;
+  }
+
+ private:
+  Ir& ir_;
+  llvm::Type* type_;
+};
+
+// log2 of x >= 0 in f64; of NaN: any number.
+//
+//   x = 2^e m, sqrt(1/2) <= m < sqrt(2);  t = (m - 1) / (m + 1);  log2 x = e + 2 / ln 2 * artanh(t)
+//
+// |t| < 0.172, so eight terms of the series leave an error of 2^-44, relative to the result.
+llvm::Value* EmitLog2OfMagnitude(const LaneBuilder& lanes, llvm::Value* x) {
+  Ir& ir = lanes.ir();
+  const Single f32(lanes);
+  const Double f64(lanes);
+  llvm::Value* const is_denormal = ir.CreateFCmpOLT(x, f32.Real(0x1p-126));
+  llvm::Value* const scaled = ir.CreateSelect(is_denormal, ir.CreateFMul(x, f32.Real(0x1p24)), x);
+  llvm::Value* const bits = ir.CreateSub(f32.ToBits(scaled), f32.Bits(0x3f3504f3));
+  llvm::Value* const e = ir.CreateSub(ir.CreateAShr(bits, 23), ir.CreateSelect(is_denormal, f32.Bits(24), f32.Bits(0)));
+  llvm::Value* const m =
+      f64.OfReal(f32.FromBits(ir.CreateAdd(ir.CreateAnd(bits, f32.Bits(0x007fffff)), f32.Bits(0x3f3504f3))));
+  llvm::Value* const t = ir.CreateFDiv(ir.CreateFSub(m, f64.Number(1)), ir.CreateFAdd(m, f64.Number(1)));
+  constexpr double kScale = 2.8853900817779268;  // 2 / ln 2
+  llvm::Value* const series = f64.Polynomial(ir.CreateFMul(t, t), {kScale / 15, kScale / 13, kScale / 11, kScale / 9,
+                                                                   kScale / 7, kScale / 5, kScale / 3, kScale});
+  llvm::Value* const log = ir.CreateFAdd(f64.OfInteger(e), ir.CreateFMul(t, series));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  llvm::Value* const of_infinity =
+      ir.CreateSelect(ir.CreateFCmpOEQ(x, f32.Real(kInfinity)), f64.Number(kInfinity), log);
+  return ir.CreateSelect(ir.CreateFCmpOEQ(x, f32.Real(0)), f64.Number(-kInfinity), of_infinity);
+}
+
+// 2^p as f32, for p in f64. The series of 2^f, |f| <= 1/2, leaves an error of 2^-31.
+llvm::Value* EmitExp2AsF32(const LaneBuilder& lanes, llvm::Value* p) {
+  Ir& ir = lanes.ir();
+  const Double f64(lanes);
+  llvm::Type* const integer = lanes.Widen(ir.getInt64Ty());
+  p = ir.CreateSelect(ir.CreateFCmpOGT(p, f64.Number(160)), f64.Number(160), p);
+  p = ir.CreateSelect(ir.CreateFCmpOGT(p, f64.Number(-160)), p, f64.Number(-160));  // NaN too
+  llvm::Value* const n = ir.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, p);
+  llvm::Value* const rest =
+      f64.Polynomial(ir.CreateFSub(p, n),
+                     {1.3215486790144307e-6, 1.5252733804059841e-5, 1.5403530393381608e-4, 1.3333558146428443e-3,
+                      9.6181291076284772e-3, 5.5504108664821580e-2, 2.4022650695910071e-1, 6.9314718055994531e-1, 1});
+  llvm::Value* const exponent = ir.CreateSExt(ir.CreateFPToSI(n, lanes.Widen(ir.getInt32Ty())), integer);
+  llvm::Value* const bits = ir.CreateShl(ir.CreateAdd(exponent, llvm::ConstantInt::get(integer, 1023)), 52);
+  llvm::Value* const power = ir.CreateBitCast(bits, p->getType());
+  return ir.CreateFPTrunc(ir.CreateFMul(rest, power), lanes.Widen(ir.getFloatTy()));
+}
+
+}  // namespace
+
+llvm::Value* EmitPowF32(const LaneBuilder& lanes, llvm::Value* x, llvm::Value* y) {
+  Ir& ir = lanes.ir();
+  const Single f32(lanes);
+  const Double f64(lanes);
+  llvm::Value* const log = EmitLog2OfMagnitude(lanes, f32.Abs(x));
+  // 1 to the power of infinity is 1.
+  llvm::Value* const p =
+      ir.CreateSelect(ir.CreateFCmpOEQ(log, f64.Number(0)), f64.Number(0), ir.CreateFMul(f64.OfReal(y), log));
+  llvm::Value* result = EmitExp2AsF32(lanes, p);
+
+  // Infinities count as even numbers.
+  const auto is_whole = [&](llvm::Value* number) {
+    return ir.CreateFCmpOEQ(ir.CreateUnaryIntrinsic(llvm::Intrinsic::floor, number), number);
+  };
+  llvm::Value* const y_is_whole = is_whole(y);
+  llvm::Value* const y_is_odd = ir.CreateAnd(y_is_whole, ir.CreateNot(is_whole(ir.CreateFMul(y, f32.Real(0.5)))));
+  llvm::Value* const has_sign = ir.CreateICmpSLT(f32.ToBits(x), f32.Bits(0));
+  result = ir.CreateSelect(ir.CreateAnd(has_sign, y_is_odd), ir.CreateFNeg(result), result);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  llvm::Value* const is_negative =
+      ir.CreateAnd(ir.CreateFCmpOLT(x, f32.Real(0)), ir.CreateFCmpONE(x, f32.Real(-kInfinity)));
+  llvm::Value* const has_no_result =
+      ir.CreateOr(ir.CreateAnd(is_negative, ir.CreateNot(y_is_whole)), ir.CreateFCmpUNO(x, y));
+  result = ir.CreateSelect(has_no_result, f32.Real(std::numeric_limits<double>::quiet_NaN()), result);
+  llvm::Value* const is_one = ir.CreateOr(ir.CreateFCmpOEQ(x, f32.Real(1)), ir.CreateFCmpOEQ(y, f32.Real(0)));
+  return ir.CreateSelect(is_one, f32.Real(1), result);
 }
 
 }  // namespace kashi::codegen

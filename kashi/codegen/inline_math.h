@@ -19,6 +19,8 @@ llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);
 inline constexpr double kLargestAngle = 1e9;
 llvm::Value* EmitSinF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitCosF32(const LaneBuilder& lanes, llvm::Value* x);
+// x to the power of y, for all numbers (C99, F.9.4.4), in f64.
+llvm::Value* EmitPowF32(const LaneBuilder& lanes, llvm::Value* x, llvm::Value* y);
 
 }  // namespace kashi::codegen
 

@@ -231,6 +231,9 @@ llvm::Value* SleefAndInlineMath::Emit(const codegen::LaneBuilder& lanes, codegen
     for (const InlineFunction& inlined : kInlineFunctions) {
       if (inlined.function == function) return FencedResult(lanes, inlined.emit(lanes, operands[0]));
     }
+    if (function == codegen::MathFunction::kPow) {
+      return FencedResult(lanes, codegen::EmitPowF32(lanes, operands[0], operands[1]));
+    }
     if (function == codegen::MathFunction::kSin || function == codegen::MathFunction::kCos) {
       return FencedResult(lanes, lanes.ir().CreateCall(TrigonometricFunction(lanes, function), {operands[0]}));
     }

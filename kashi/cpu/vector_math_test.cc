@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,6 +46,60 @@ TEST_P(VectorMathTest, IsCloseToTheExactValue) {
     EXPECT_LE(worst.ulp, function.most_ulp) << function.opcode << " of " << worst.at;
     RecordProperty(function.opcode, absl::StrCat(worst.ulp));
   }
+}
+
+// Pairs of bases and exponents: special ones, whole ones, of all bit patterns, and with results that are neither 0 nor
+// infinite.
+std::vector<std::pair<float, float>> BasesAndExponents() {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> special = {0,    0.5f, 1,    1.0000001f, 0.99999994f, 2,         3,         10,        1e38f,
+                                1e9f, 3e7f, 1e-9, 1.5f,       16777215,    0x1p-126f, kInfinity, 0.333333f, 127};
+  for (size_t i = special.size(); i-- > 0;) special.push_back(-special[i]);
+  special.push_back(std::numeric_limits<float>::quiet_NaN());
+  std::vector<std::pair<float, float>> pairs;
+  for (const float x : special) {
+    for (const float y : special) pairs.emplace_back(x, y);
+  }
+  std::mt19937 random(7);
+  for (int i = 0; i < 100000; ++i) {
+    const float any = FloatOfBits(random()), other = FloatOfBits(random());
+    pairs.emplace_back(any, other);
+    const float y = static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 64;
+    pairs.emplace_back(any, i % 2 == 0 ? std::trunc(y) : y);
+    const double log = (static_cast<double>(random()) / 0x1p32 - 0.5) * 250;
+    pairs.emplace_back(static_cast<float>(std::exp2(log / y)), y);
+  }
+  return pairs;
+}
+
+TEST_P(VectorMathTest, PowersAreCloseToTheExactValue) {
+  const std::vector<std::pair<float, float>> pairs = BasesAndExponents();
+  std::vector<float> x, y, results(pairs.size());
+  for (const auto& [base, exponent] : pairs) {
+    x.push_back(flush_denormals ? static_cast<float>(Flushed(base)) : base);
+    y.push_back(flush_denormals ? static_cast<float>(Flushed(exponent)) : exponent);
+  }
+  const std::string array = absl::StrCat("f32[", pairs.size(), "]");
+  const auto module =
+      ParseAndReturnUnverifiedModule(absl::StrCat("HloModule m\nENTRY e { x = ", array, " parameter(0) y = ", array,
+                                                  " parameter(1) ROOT r = ", array, " power(x, y) }"))
+          .value();
+  CompileOptions options;
+  options.engine = "cpu";
+  options.numbers.flush_denormals = flush_denormals;
+  options.target = target;
+  const auto program = Program::Compile(*module, options).value();
+  ASSERT_TRUE(program->ExecuteOnMemory({x.data(), y.data()}, {results.data()}).ok());
+  double worst = 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    double exact = std::pow(double{x[i]}, double{y[i]});
+    if (flush_denormals) exact = Flushed(exact);
+    const float result = flush_denormals ? static_cast<float>(Flushed(results[i])) : results[i];
+    const double error = UlpError(result, exact);
+    EXPECT_LE(error, 1.5) << x[i] << " to the power of " << y[i] << " is " << exact << ", not " << results[i];
+    worst = std::max(worst, error);
+  }
+  RecordProperty("power", absl::StrCat(worst));
 }
 
 // ---- f64 of all magnitudes, where the rest of a product or a reciprocal may be denormal.
