@@ -20,13 +20,14 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Utils/Cloning.h>
-#include <llvm/Transforms/Utils/Mem2Reg.h>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
@@ -138,17 +139,31 @@ absl::Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, StopFu
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, calls, modules);
-  llvm::FunctionPassManager all;
-  all.addPass(llvm::PromotePass());
-  all.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  all.addPass(llvm::InstCombinePass());
-  all.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  all.addPass(llvm::ADCEPass());
+  const auto run_on_all = [&](llvm::FunctionPassManager& passes_of_function) -> absl::Status {
+    for (llvm::Function& function : module) {
+      if (function.isDeclaration()) continue;
+      KASHI_RETURN_IF_ERROR(check_stopped());
+      passes_of_function.run(function, functions);
+    }
+    return absl::OkStatus();
+  };
+  llvm::FunctionPassManager early, late;
+  early.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  early.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  KASHI_RETURN_IF_ERROR(run_on_all(early));
+  // Equal calls are one by now.
+  if (llvm::any_of(module, [](const llvm::Function& f) { return f.hasFnAttribute(llvm::Attribute::AlwaysInline); })) {
+    llvm::ModulePassManager inlining;
+    inlining.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+    inlining.run(module, modules);
+    late.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  }
+  late.addPass(llvm::InstCombinePass());
+  late.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  late.addPass(llvm::ADCEPass());
+  KASHI_RETURN_IF_ERROR(run_on_all(late));
   for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
-    KASHI_RETURN_IF_ERROR(check_stopped());
-    all.run(function, functions);
-    CompareHalvesAsFloats(function);
+    if (!function.isDeclaration()) CompareHalvesAsFloats(function);
   }
   return absl::OkStatus();
 }

@@ -198,6 +198,8 @@ llvm::Function* TrigonometricFunction(const codegen::LaneBuilder& outer, codegen
                                                       llvm::Function::InternalLinkage, name, module);
   made->addFnAttr(llvm::Attribute::AlwaysInline);
   made->setDoesNotThrow();
+  made->setDoesNotAccessMemory();
+  made->addFnAttr(llvm::Attribute::WillReturn);
   const auto block = [&](const char* label) { return llvm::BasicBlock::Create(module.getContext(), label, made); };
   codegen::Ir ir(block("entry"));
   const codegen::LaneBuilder lanes(ir, outer.lanes(), outer.target(), outer.numbers());
