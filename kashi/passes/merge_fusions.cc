@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -31,23 +30,32 @@ enum class Kind {
   kBroadcasts,  // beside that, it broadcasts smaller arrays, such as the bias of a layer
 };
 
-// The kind of a fusion that may have several results; nothing: it may not. In both kinds, arrays of the result's sizes
-// are read only where the result is written. Arrays of up to kMostSmallElements live in registers, and need no kernel.
-std::optional<Kind> KindOf(const HloInstruction& fusion, const CodeSupport& support) {
-  const HloComputation& fused = *fusion.fused_instructions_computation();
-  if (!fusion.shape().IsArray() || ShapeUtil::ElementsIn(fusion.shape()) <= kMostSmallElements) return std::nullopt;
+// The kind of an instruction that may be one of several results; nothing: it may not. It is a fusion, or an elementwise
+// operation that alone was not worth a kernel. In both kinds, arrays of the result's sizes are read only where the
+// result is written. Arrays of up to kMostSmallElements live in registers, and need no kernel.
+std::optional<Kind> KindOf(const HloInstruction& x, const CodeSupport& support) {
+  if (!x.shape().IsArray() || ShapeUtil::ElementsIn(x.shape()) <= kMostSmallElements) return std::nullopt;
+  if (x.opcode() != HloOpcode::kFusion) {
+    const bool is_elementwise = HloInstruction::IsOpElementwise(x.opcode()) && support.CanFuse(x);
+    return is_elementwise ? std::optional<Kind>(Kind::kInPlace) : std::nullopt;
+  }
+  const HloComputation& fused = *x.fused_instructions_computation();
   if (IsElementByElement(fused, support)) return Kind::kInPlace;
-  const int64_t elements = ShapeUtil::ElementsIn(fusion.shape());
-  const bool only_broadcasts = absl::c_all_of(fused.instructions(), [&](const HloInstruction* x) {
-    if (x->opcode() == HloOpcode::kBroadcast) return ShapeUtil::ElementsIn(x->operand(0)->shape()) < elements;
-    return x->opcode() == HloOpcode::kParameter || x->opcode() == HloOpcode::kConstant ||
-           x->opcode() == HloOpcode::kIota || HloInstruction::IsOpElementwise(x->opcode());
+  const int64_t elements = ShapeUtil::ElementsIn(x.shape());
+  const bool only_broadcasts = absl::c_all_of(fused.instructions(), [&](const HloInstruction* member) {
+    if (member->opcode() == HloOpcode::kBroadcast) return ShapeUtil::ElementsIn(member->operand(0)->shape()) < elements;
+    return member->opcode() == HloOpcode::kParameter || member->opcode() == HloOpcode::kConstant ||
+           member->opcode() == HloOpcode::kIota || HloInstruction::IsOpElementwise(member->opcode());
   });
   if (!only_broadcasts || IsForRowKernel(fused, support)) return std::nullopt;
   return Kind::kBroadcasts;
 }
 
-// Fusions that become one, in the order of the computation. Its place is that of the last.
+int64_t MembersOf(const HloInstruction& x) {
+  return x.opcode() == HloOpcode::kFusion ? x.fused_instructions_computation()->instruction_count() : 1;
+}
+
+// Fusions, and elementwise operations, that become one, in the order of the computation. Its place is that of the last.
 struct Group {
   std::vector<HloInstruction*> fusions;
   Kind kind = Kind::kInPlace;
@@ -61,52 +69,34 @@ class FusionMerger {
       : computation_(computation), context_(context) {}
 
   absl::Status Run(std::vector<HloInstruction*>* fusions) {
-    if (fusions->size() < 2) return absl::OkStatus();
-    FindPlaces();
-    for (HloInstruction* instruction : Candidates(*fusions)) {
+    const absl::flat_hash_set<const HloInstruction*> made(fusions->begin(), fusions->end());
+    for (HloInstruction* instruction : FindPlaces()) {
       KASHI_RETURN_IF_ERROR(context_.check_stopped());
+      // Other fusions are run by the evaluator.
+      if (instruction->opcode() == HloOpcode::kFusion && !made.contains(instruction)) continue;
+      const std::optional<Kind> kind = KindOf(*instruction, context_.support);
+      if (!kind.has_value()) continue;
       const size_t number = groups_.size();
-      groups_.push_back({{instruction},
-                         *KindOf(*instruction, context_.support),
-                         instruction->fused_instructions_computation()->instruction_count(),
-                         places_.at(instruction)});
+      groups_.push_back({{instruction}, *kind, MembersOf(*instruction), places_.at(instruction)});
       group_of_[instruction] = number;
       while (MergeOneInto(number)) {
       }
     }
-    absl::flat_hash_set<const HloInstruction*> merged;
-    std::vector<HloInstruction*> made;
-    for (const Group& group : groups_) {
-      if (group.fusions.size() < 2) continue;
-      KASHI_RETURN_IF_ERROR(context_.check_stopped());
-      merged.insert(group.fusions.begin(), group.fusions.end());
-      KASHI_RETURN_IF_ERROR(Build(group, &made));
-    }
-    fusions->erase(std::remove_if(fusions->begin(), fusions->end(), [&](auto* x) { return merged.contains(x); }),
-                   fusions->end());
-    fusions->insert(fusions->end(), made.begin(), made.end());
-    return absl::OkStatus();
+    return BuildAll(fusions);
   }
 
  private:
-  void FindPlaces() {
-    const buffers::InPlaceOrder in_place = buffers::OrderUsesBeforeInPlaceUpdates(
-        computation_->MakeInstructionPostOrder(), computation_->root_instruction());
+  // Returns the order of the computation.
+  std::vector<HloInstruction*> FindPlaces() {
+    buffers::InPlaceOrder in_place = buffers::OrderUsesBeforeInPlaceUpdates(computation_->MakeInstructionPostOrder(),
+                                                                            computation_->root_instruction());
     for (size_t i = 0; i < in_place.order.size(); ++i) places_[in_place.order[i]] = i;
     for (const buffers::InPlaceUpdate& update : in_place.updates) {
       const HloInstruction& x = *update.instruction;
       if (x.opcode() == HloOpcode::kFusion && buffers::OperandUpdatedInPlace(x) < 0) continue;
       must_be_early_.insert(update.earlier_uses.begin(), update.earlier_uses.end());
     }
-  }
-
-  // In the order of the computation.
-  std::vector<HloInstruction*> Candidates(const std::vector<HloInstruction*>& fusions) const {
-    std::vector<HloInstruction*> candidates;
-    absl::c_copy_if(fusions, std::back_inserter(candidates),
-                    [&](const HloInstruction* x) { return KindOf(*x, context_.support).has_value(); });
-    absl::c_sort(candidates, [&](auto* a, auto* b) { return places_.at(a) < places_.at(b); });
-    return candidates;
+    return std::move(in_place.order);
   }
 
   size_t PlaceOf(const HloInstruction* instruction) const {
@@ -179,6 +169,21 @@ class FusionMerger {
            absl::c_any_of(fusion.users(), [&](const HloInstruction* user) { return !IsIn(user, a, b); });
   }
 
+  absl::Status BuildAll(std::vector<HloInstruction*>* fusions) {
+    absl::flat_hash_set<const HloInstruction*> merged;
+    std::vector<HloInstruction*> made;
+    for (const Group& group : groups_) {
+      if (group.fusions.size() < 2) continue;
+      KASHI_RETURN_IF_ERROR(context_.check_stopped());
+      merged.insert(group.fusions.begin(), group.fusions.end());
+      KASHI_RETURN_IF_ERROR(Build(group, &made));
+    }
+    fusions->erase(std::remove_if(fusions->begin(), fusions->end(), [&](auto* x) { return merged.contains(x); }),
+                   fusions->end());
+    fusions->insert(fusions->end(), made.begin(), made.end());
+    return absl::OkStatus();
+  }
+
   absl::Status Build(const Group& group, std::vector<HloInstruction*>* made) {
     const size_t number = group_of_.at(group.fusions[0]);
     const HloInstruction& last = *group.fusions.back();
@@ -205,18 +210,24 @@ class FusionMerger {
   static HloInstruction* AddMembers(HloInstruction& fusion, HloComputation::Builder* builder,
                                     absl::flat_hash_map<const HloInstruction*, HloInstruction*>* values,
                                     std::vector<HloInstruction*>* operands) {
+    std::vector<HloInstruction*> arguments;
+    for (HloInstruction* operand : fusion.operands()) {
+      HloInstruction*& value = (*values)[operand];
+      if (value == nullptr) {
+        value = builder->AddInstruction(HloInstruction::CreateParameter(
+            static_cast<int64_t>(operands->size()), operand->shape(), absl::StrCat("p", operands->size())));
+        operands->push_back(operand);
+      }
+      arguments.push_back(value);
+    }
+    if (fusion.opcode() != HloOpcode::kFusion) {
+      return builder->AddInstruction(fusion.CloneWithNewOperands(fusion.shape(), arguments, ""));
+    }
     const HloComputation& fused = *fusion.fused_instructions_computation();
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
     for (const HloInstruction* member : fused.MakeInstructionPostOrder()) {
       if (member->opcode() == HloOpcode::kParameter) {
-        HloInstruction* operand = fusion.mutable_operand(member->parameter_number());
-        HloInstruction*& value = (*values)[operand];
-        if (value == nullptr) {
-          value = builder->AddInstruction(HloInstruction::CreateParameter(
-              static_cast<int64_t>(operands->size()), operand->shape(), absl::StrCat("p", operands->size())));
-          operands->push_back(operand);
-        }
-        copies[member] = value;
+        copies[member] = arguments[member->parameter_number()];
         continue;
       }
       std::vector<HloInstruction*> copied;

@@ -4,7 +4,8 @@
 //   v' = fusion(v, g)                                                         m' and v' are not read at all
 //   p' = fusion(p, m', v')
 //
-// The later fusion reads a result of the earlier one, or both read an array of the same sizes as their results.
+// The later fusion reads a result of the earlier one, or both read an array of the same sizes as their results. An
+// elementwise operation that alone is not worth a kernel counts as a fusion here.
 //
 // The order of the computation decides what may be merged: the earlier fusion moves to the place of the later one, so
 // all its other users must come after that. The order stays one in which operands come first.
