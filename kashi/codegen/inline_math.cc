@@ -38,6 +38,13 @@ class Single {
     return ir_.CreateSelect(ir_.CreateFCmpOLT(x, Real(low)), Real(low), x);
   }
   llvm::Value* Abs(llvm::Value* x) const { return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  // Denormal numbers become those with this magnitude, in bits, and their sign.
+  llvm::Value* WithoutDenormals(llvm::Value* x, uint32_t magnitude) const {
+    llvm::Value* const bits = ToBits(x);
+    llvm::Value* const rest = ir_.CreateSub(ir_.CreateAnd(bits, Bits(0x7fffffff)), Bits(1));
+    llvm::Value* const other = ir_.CreateOr(ir_.CreateAnd(bits, Bits(0x80000000)), Bits(magnitude));
+    return FromBits(ir_.CreateSelect(ir_.CreateICmpULT(rest, Bits(0x007fffff)), other, bits));
+  }
   // 2^n for n in [-126, 127].
   llvm::Value* PowerOfTwo(llvm::Value* n) const { return FromBits(ir_.CreateShl(ir_.CreateAdd(n, Bits(127)), 23)); }
 
@@ -314,10 +321,17 @@ llvm::Value* EmitExp2AsF32(const LaneBuilder& lanes, llvm::Value* p) {
 
 }  // namespace
 
+void ReplaceDenormalsForPowF32(const LaneBuilder& lanes, llvm::Value** x, llvm::Value** y) {
+  const Single f32(lanes);
+  *y = f32.WithoutDenormals(*y, /*magnitude=*/0x00800000);
+  if (lanes.numbers().flush_denormals) *x = f32.WithoutDenormals(*x, /*magnitude=*/0);
+}
+
 llvm::Value* EmitPowF32(const LaneBuilder& lanes, llvm::Value* x, llvm::Value* y) {
   Ir& ir = lanes.ir();
   const Single f32(lanes);
   const Double f64(lanes);
+  ReplaceDenormalsForPowF32(lanes, &x, &y);
   llvm::Value* const log = EmitLog2OfMagnitude(lanes, f32.Abs(x));
   // 1 to the power of infinity is 1.
   llvm::Value* const p =

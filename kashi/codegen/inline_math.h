@@ -19,6 +19,10 @@ llvm::Value* EmitErfF32(const LaneBuilder& lanes, llvm::Value* x);
 inline constexpr double kLargestAngle = 1e9;
 llvm::Value* EmitSinF32(const LaneBuilder& lanes, llvm::Value* x);
 llvm::Value* EmitCosF32(const LaneBuilder& lanes, llvm::Value* x);
+// Makes denormal operands of a power normal, with the same result: a denormal exponent is no whole number, also where
+// denormal operands count as 0, and the least normal number has the same powers. A denormal base counts as 0 there,
+// also as a constant.
+void ReplaceDenormalsForPowF32(const LaneBuilder& lanes, llvm::Value** x, llvm::Value** y);
 // x to the power of y, for all numbers (C99, F.9.4.4), in f64.
 llvm::Value* EmitPowF32(const LaneBuilder& lanes, llvm::Value* x, llvm::Value* y);
 

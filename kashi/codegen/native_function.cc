@@ -507,6 +507,24 @@ bool IsNativeStep(const BufferStep& step, const buffers::BufferAssignment& assig
   return false;
 }
 
+int64_t NativeStepSize(const BufferStep& step, FindKernel find_kernel) {
+  int64_t size = static_cast<int64_t>(step.moves.size());
+  for (const buffers::BufferSequence& steps : step.computations) {
+    for (const BufferStep& inner : steps) size = SaturatingAdd(size, NativeStepSize(inner, find_kernel));
+  }
+  if (step.kind != BufferStep::Kind::kInstruction) return size;
+  const HloInstruction& instruction = *step.instruction;
+  int64_t arrays = static_cast<int64_t>(step.results.size());
+  for (const buffers::Leaves& operand : step.operands) arrays += static_cast<int64_t>(operand.size());
+  const bool is_fusion = instruction.opcode() == HloOpcode::kFusion;
+  if (is_fusion && !IsSmallFusion(*instruction.fused_instructions_computation(), find_kernel(instruction))) {
+    return size + 4 * arrays;  // a call: an address and a store for each array
+  }
+  // Elements are stored one by one where their number is no power of two.
+  const int64_t members = is_fusion ? instruction.fused_instructions_computation()->instruction_count() : 1;
+  return SaturatingAdd(size + members + arrays, ShapeUtil::ElementsInRecursive(instruction.shape()));
+}
+
 absl::StatusOr<std::optional<NativeFunction>> TryEmitNativeFunction(absl::Span<const BufferStep> steps,
                                                                     const buffers::BufferAssignment& assignment,
                                                                     const std::vector<bool>& is_own,

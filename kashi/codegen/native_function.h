@@ -51,6 +51,8 @@ using FindKernel = absl::FunctionRef<const Kernel*(const HloInstruction& fusion)
 // Whether native functions can have the step: an operation on small arrays, a kernel of little work, or a loop or a
 // branch of such steps.
 bool IsNativeStep(const buffers::BufferStep& step, const buffers::BufferAssignment& assignment, FindKernel find_kernel);
+// About how many instructions of LLVM a native step becomes.
+int64_t NativeStepSize(const buffers::BufferStep& step, FindKernel find_kernel);
 
 // Emits the function into the module. is_own[b]: no other step uses buffer b, which is in the arena. Nothing, and
 // nothing is emitted, if the function would be too large. INTERNAL, and nothing is emitted, if LLVM's verifier refuses

@@ -242,6 +242,7 @@ llvm::Value* SleefAndInlineMath::Emit(const codegen::LaneBuilder& lanes, codegen
   }
   std::vector<llvm::Value*> arguments(operands.begin(), operands.end());
   if (!NeedsWideFunctions(lanes.target(), scalar)) return EmitOfAllMagnitudes(lanes, function, std::move(arguments));
+  if (function == codegen::MathFunction::kPow) codegen::ReplaceDenormalsForPowF32(lanes, &arguments[0], &arguments[1]);
   for (llvm::Value*& argument : arguments) argument = lanes.ir().CreateFPExt(argument, lanes.Register(F64));
   return lanes.ir().CreateFPTrunc(EmitCall(lanes, function, arguments), lanes.Register(F32));
 }

@@ -13,6 +13,9 @@ namespace {
 
 using buffers::BufferStep;
 
+// Instructions of one function, about, of several steps: LLVM's time grows with the square of a straight line.
+constexpr int64_t kMostSize = 2000;
+
 // Adds `change` for each mention of a buffer in the step.
 void CountUses(const BufferStep& step, int change, std::vector<int>* uses) {
   const auto count = [&](int buffer) {
@@ -41,7 +44,13 @@ int64_t NativeRegions::CountSteps(Steps steps) const {
   const auto is_native = [&](const BufferStep& step) {
     return codegen::IsNativeStep(step, assignment_, code_.find_kernel);
   };
-  const int64_t count = std::find_if_not(steps.begin(), steps.end(), is_native) - steps.begin();
+  int64_t count = 0, size = 0;
+  for (const BufferStep& step : steps) {
+    if (!is_native(step)) break;
+    size += std::min(kMostSize, codegen::NativeStepSize(step, code_.find_kernel));
+    if (count > 0 && size > kMostSize) break;
+    ++count;
+  }
   const auto gains = [&](const BufferStep& step) {
     if (step.kind == BufferStep::Kind::kInstruction) return kinds_.KindOf(*step.instruction) != ThunkKind::kStep;
     return step.kind != BufferStep::Kind::kMoves;
