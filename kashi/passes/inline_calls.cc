@@ -61,8 +61,7 @@ bool HasManualRegions(const HloModule& module) {
   });
 }
 
-HloInstruction* CopyBody(const HloComputation& body, HloComputation* caller,
-                         absl::Span<HloInstruction* const> arguments) {
+HloInstruction* CopyBody(const HloComputation& body, absl::Span<HloInstruction* const> arguments, AddCopy add) {
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
   for (const HloInstruction* instruction : body.MakeInstructionPostOrder()) {
     if (instruction->opcode() == HloOpcode::kParameter) {
@@ -71,10 +70,16 @@ HloInstruction* CopyBody(const HloComputation& body, HloComputation* caller,
     }
     std::vector<HloInstruction*> operands;
     for (const HloInstruction* operand : instruction->operands()) operands.push_back(copies.at(operand));
-    copies[instruction] =
-        caller->AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands), instruction->name());
+    copies[instruction] = add(*instruction, operands);
   }
   return copies.at(body.root_instruction());
+}
+
+HloInstruction* CopyBody(const HloComputation& body, HloComputation* caller,
+                         absl::Span<HloInstruction* const> arguments) {
+  return CopyBody(body, arguments, [&](const HloInstruction& x, absl::Span<HloInstruction* const> operands) {
+    return caller->AddInstruction(x.CloneWithNewOperands(x.shape(), operands), x.name());
+  });
 }
 
 absl::Status ReplaceByBody(HloInstruction* call, HloInstruction* result) {

@@ -25,6 +25,10 @@ bool HasManualRegions(const HloModule& module);
 // copy of the root.
 HloInstruction* CopyBody(const HloComputation& body, HloComputation* caller,
                          absl::Span<HloInstruction* const> arguments);
+// The same for another place: `add` adds a copy of an instruction with these operands.
+using AddCopy =
+    absl::FunctionRef<HloInstruction*(const HloInstruction& instruction, absl::Span<HloInstruction* const> operands)>;
+HloInstruction* CopyBody(const HloComputation& body, absl::Span<HloInstruction* const> arguments, AddCopy add);
 // Removes the call; `result`, of a compatible shape, has its place.
 absl::Status ReplaceByBody(HloInstruction* call, HloInstruction* result);
 

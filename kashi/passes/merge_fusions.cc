@@ -10,9 +10,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/buffers/in_place_order.h"
+#include "kashi/passes/inline_calls.h"
 #include "kashi/passes/kernel_premises.h"
 #include "kashi/passes/plain_array.h"
 #include "kashi/passes/row_analysis.h"
@@ -130,7 +132,7 @@ class FusionMerger {
     Group& group = groups_[later];
     for (const HloInstruction* fusion : moved.fusions) group_of_[fusion] = later;
     group.members += moved.members;
-    group.fusions.insert(group.fusions.begin(), moved.fusions.begin(), moved.fusions.end());
+    group.fusions.insert(group.fusions.end(), moved.fusions.begin(), moved.fusions.end());
     absl::c_sort(group.fusions, [&](auto* a, auto* b) { return places_.at(a) < places_.at(b); });
     return true;
   }
@@ -220,21 +222,11 @@ class FusionMerger {
       }
       arguments.push_back(value);
     }
-    if (fusion.opcode() != HloOpcode::kFusion) {
-      return builder->AddInstruction(fusion.CloneWithNewOperands(fusion.shape(), arguments, ""));
-    }
-    const HloComputation& fused = *fusion.fused_instructions_computation();
-    absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
-    for (const HloInstruction* member : fused.MakeInstructionPostOrder()) {
-      if (member->opcode() == HloOpcode::kParameter) {
-        copies[member] = arguments[member->parameter_number()];
-        continue;
-      }
-      std::vector<HloInstruction*> copied;
-      for (const HloInstruction* operand : member->operands()) copied.push_back(copies.at(operand));
-      copies[member] = builder->AddInstruction(member->CloneWithNewOperands(member->shape(), copied, ""));
-    }
-    return copies.at(fused.root_instruction());
+    const auto add = [&](const HloInstruction& x, absl::Span<HloInstruction* const> its_operands) {
+      return builder->AddInstruction(x.CloneWithNewOperands(x.shape(), its_operands, ""));
+    };
+    return fusion.opcode() == HloOpcode::kFusion ? CopyBody(*fusion.fused_instructions_computation(), arguments, add)
+                                                 : add(fusion, arguments);
   }
 
   absl::Status Replace(const Group& group, const std::vector<HloInstruction*>& results, HloInstruction* merged) {
