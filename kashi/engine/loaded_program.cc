@@ -13,6 +13,7 @@
 #include "kashi/engine/device_queue.h"
 #include "kashi/engine/engine_choice.h"
 #include "kashi/engine/leaves.h"
+#include "kashi/engine/nested_launch.h"
 #include "kashi/engine/program_door.h"
 #include "kashi/engine/run_pool.h"
 #include "kashi/evaluator/device_group.h"
@@ -298,6 +299,7 @@ absl::Status LoadedProgram::TakeArguments(absl::Span<const std::vector<Buffer*>>
 }
 
 void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
+  if (engine::NestedLaunches::is_nested()) return launch->Run();
   if (devices_.size() > 1) {
     const absl::MutexLock lock(&client_.launch_mutex_);
     for (const LocalDevice* device : devices_) device->queue().Push([launch] { launch->Arrive(); });

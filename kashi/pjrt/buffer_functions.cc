@@ -1,0 +1,269 @@
+// Buffers.
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/device_size.h"
+#include "kashi/array/layout.h"
+#include "kashi/array/primitive_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/pjrt/functions.h"
+#include "kashi/pjrt/objects.h"
+#include "kashi/pjrt/types.h"
+#include "kashi/relayout/placement.h"
+
+namespace kashi::pjrt {
+namespace {
+
+// Row-major, a byte for each element of less than a byte: as hosts have arrays.
+absl::StatusOr<Placement> DensePlacement(const Shape& shape) {
+  std::vector<int64_t> strides(shape.dimensions().size());
+  int64_t stride = primitive_util::ByteWidth(shape.element_type());
+  for (size_t i = strides.size(); i-- > 0; stride *= std::max<int64_t>(1, shape.dimensions(static_cast<int>(i)))) {
+    strides[i] = stride;
+  }
+  return Placement::OfStrides(shape.element_type(), shape.dimensions(), strides);
+}
+
+absl::StatusOr<Placement> HostPlacement(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
+  if (layout == nullptr) return DensePlacement(shape);
+  const size_t rank = shape.dimensions().size();
+  if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
+    if (layout->strides.num_byte_strides != rank)
+      return InvalidArgument("the layout has not a stride for each dimension");
+    return Placement::OfStrides(shape.element_type(), shape.dimensions(),
+                                absl::MakeConstSpan(layout->strides.byte_strides, rank));
+  }
+  const PJRT_Buffer_MemoryLayout_Tiled& tiled = layout->tiled;
+  if (tiled.minor_to_major_size != rank) return InvalidArgument("the layout does not order each dimension");
+  Layout placed(absl::MakeConstSpan(tiled.minor_to_major, rank));
+  const int64_t* next = tiled.tile_dims;
+  for (size_t i = 0; i < tiled.num_tiles; next += tiled.tile_dim_sizes[i++]) {
+    *placed.add_tiles() = Tile(absl::MakeConstSpan(next, tiled.tile_dim_sizes[i]));
+  }
+  Shape with_layout = shape;
+  *with_layout.mutable_layout() = std::move(placed);
+  return Placement::OfLayout(with_layout);
+}
+
+PJRT_Event* ReadyEvent() { return NewObject<PJRT_Event>(Event()); }
+
+absl::StatusOr<PJRT_Memory*> MemoryOf(PJRT_Device* device, PJRT_Memory* memory) {
+  if (memory != nullptr) return memory;
+  if (device != nullptr) return device->memories.front();
+  return InvalidArgument("neither a device nor a memory is given");
+}
+
+// Calls `copy` with a second handle of the buffer when its elements are there: now, or later, by another thread.
+template <typename Copy>
+absl::StatusOr<PJRT_Event*> WhenReady(const Buffer& buffer, Copy copy) {
+  if (buffer.ready().is_ready()) {
+    KASHI_RETURN_IF_ERROR(copy(buffer));
+    return ReadyEvent();
+  }
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> kept, buffer.CopyTo(buffer.memory_space()));
+  const std::shared_ptr<const Buffer> shared = std::move(kept);
+  const auto source = std::make_shared<EventSource>();
+  auto event = std::make_unique<PJRT_Event>(source->event());
+  buffer.ready().OnReady(
+      [shared, source, copy](const absl::Status& status) { source->Complete(status.ok() ? copy(*shared) : status); });
+  return event.release();
+}
+
+}  // namespace
+
+// ---- From and to the host ------------------------------------------------------------------------------------------
+
+absl::Status Call(PJRT_Client_BufferFromHostBuffer_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryOf(args.device, args.memory));
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeOf(args.type, args.dims, args.num_dims));
+  const std::shared_ptr<ClientState>& state = args.client->state;
+  if (shape.IsToken()) {
+    KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> token, state->client->MakeToken(&memory->memory_space));
+    args.buffer = NewObject<PJRT_Buffer>(state, std::move(token));
+    args.done_with_host_buffer = ReadyEvent();
+    return absl::OkStatus();
+  }
+  const bool has_strides = args.byte_strides != nullptr && args.num_byte_strides > 0;
+  if (has_strides && args.num_byte_strides != args.num_dims) {
+    return InvalidArgument("%d strides for %d dimensions", args.num_byte_strides, args.num_dims);
+  }
+  KASHI_ASSIGN_OR_RETURN(const Placement placement,
+                         has_strides ? Placement::OfStrides(shape.element_type(), shape.dimensions(),
+                                                            absl::MakeConstSpan(args.byte_strides, args.num_dims))
+                                     : DensePlacement(shape));
+  const bool may_alias = args.host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy;
+  const auto semantics =
+      may_alias ? HostBufferSemantics::kImmutableZeroCopy : HostBufferSemantics::kImmutableOnlyDuringCall;
+  const auto done = std::make_shared<EventSource>();
+  auto event = std::make_unique<PJRT_Event>(done->event());
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
+                         state->client->BufferFromHost(args.data, placement, semantics, &memory->memory_space,
+                                                       [done] { done->Complete(absl::OkStatus()); }));
+  args.buffer = NewObject<PJRT_Buffer>(state, std::move(buffer));
+  args.done_with_host_buffer = event.release();
+  return absl::OkStatus();
+}
+
+absl::Status Call(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(PJRT_Memory* const memory, MemoryOf(args.device, args.memory));
+  KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeOf(args.element_type, args.dims, args.num_dims));
+  KASHI_ASSIGN_OR_RETURN(const Placement placement, HostPlacement(shape, args.layout));
+  const std::shared_ptr<ClientState>& state = args.client->state;
+  std::function<void()> done;
+  if (args.on_delete_callback != nullptr) {
+    done = [callback = args.on_delete_callback, data = args.device_buffer_ptr, user = args.on_delete_callback_arg] {
+      callback(data, user);
+    };
+  }
+  KASHI_ASSIGN_OR_RETURN(
+      std::unique_ptr<Buffer> buffer,
+      state->client->BufferFromHost(args.device_buffer_ptr, placement, HostBufferSemantics::kImmutableZeroCopy,
+                                    &memory->memory_space, std::move(done)));
+  args.buffer = NewObject<PJRT_Buffer>(state, std::move(buffer));
+  return absl::OkStatus();
+}
+
+absl::Status Call(PJRT_Buffer_ToHostBuffer_Args& args) {
+  const Buffer& buffer = *args.src->buffer;
+  KASHI_ASSIGN_OR_RETURN(const Placement placement, HostPlacement(buffer.shape(), args.host_layout));
+  auto size = static_cast<size_t>(buffer.size_bytes());
+  if (placement.has_layout()) {
+    KASHI_ASSIGN_OR_RETURN(const DeviceSize with_padding, GetDeviceSize(placement.shape(), {/*pad_untiled=*/false}));
+    size = static_cast<size_t>(with_padding.bytes);
+  }
+  if (args.dst == nullptr) {
+    args.dst_size = size;
+    return absl::OkStatus();
+  }
+  if (args.dst_size < size)
+    return InvalidArgument("the array takes %d bytes, but there is room for %d", size, args.dst_size);
+  KASHI_ASSIGN_OR_RETURN(args.event, WhenReady(buffer, [placement, dst = args.dst](const Buffer& ready) {
+                           return ready.CopyToHost(dst, placement);
+                         }));
+  return absl::OkStatus();
+}
+
+absl::Status Call(PJRT_Buffer_CopyRawToHost_Args& args) {
+  const Buffer& buffer = *args.buffer->buffer;
+  if (args.offset < 0 || args.transfer_size < 0 || args.offset > buffer.size_bytes() - args.transfer_size) {
+    return InvalidArgument("%d bytes at %d are not within the %d bytes of the buffer", args.transfer_size, args.offset,
+                           buffer.size_bytes());
+  }
+  const auto copy = [dst = args.dst, offset = args.offset,
+                     size = args.transfer_size](const Buffer& ready) -> absl::Status {
+    KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, ready.AcquireExternalReference());
+    if (size > 0) std::memcpy(dst, static_cast<const char*>(reference.data()) + offset, static_cast<size_t>(size));
+    return absl::OkStatus();
+  };
+  KASHI_ASSIGN_OR_RETURN(args.event, WhenReady(buffer, copy));
+  return absl::OkStatus();
+}
+
+// ---- What it is ----------------------------------------------------------------------------------------------------
+
+absl::Status Call(PJRT_Buffer_ElementType_Args& args) {
+  args.type = BufferTypeOf(args.buffer->buffer->shape().element_type());
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_Dimensions_Args& args) {
+  const Shape& shape = args.buffer->buffer->shape();
+  args.dims = shape.IsArray() ? shape.dimensions().data() : nullptr;
+  args.num_dims = shape.IsArray() ? shape.dimensions().size() : 0;
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_UnpaddedDimensions_Args& args) {
+  const Shape& shape = args.buffer->buffer->shape();
+  args.unpadded_dims = shape.IsArray() ? shape.dimensions().data() : nullptr;
+  args.num_dims = shape.IsArray() ? shape.dimensions().size() : 0;
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
+  args.dynamic_dim_indices = nullptr;
+  args.num_dynamic_dims = 0;
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_GetMemoryLayout_Args& args) {
+  const Shape& shape = args.buffer->buffer->shape();
+  args.layout = {PJRT_SIZE(PJRT_Buffer_MemoryLayout, type), nullptr, {}, PJRT_Buffer_MemoryLayout_Type_Tiled};
+  args.layout.tiled = {PJRT_SIZE(PJRT_Buffer_MemoryLayout_Tiled, num_tiles), nullptr, nullptr, 0, nullptr, nullptr, 0};
+  if (!shape.IsArray()) return absl::OkStatus();
+  args.layout.tiled.minor_to_major = shape.layout().minor_to_major().data();
+  args.layout.tiled.minor_to_major_size = shape.dimensions().size();
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_OnDeviceSizeInBytes_Args& args) {
+  args.on_device_size_in_bytes = static_cast<size_t>(args.buffer->buffer->size_bytes());
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_Device_Args& args) {
+  args.device = args.buffer->memory->device;
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_Memory_Args& args) {
+  args.memory = args.buffer->memory;
+  return absl::OkStatus();
+}
+// All memory spaces are memory of this process.
+absl::Status Call(PJRT_Buffer_IsOnCpu_Args& args) {
+  args.is_on_cpu = true;
+  return absl::OkStatus();
+}
+
+// ---- Its life ------------------------------------------------------------------------------------------------------
+
+absl::Status Call(PJRT_Buffer_Destroy_Args& args) {
+  delete args.buffer;
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_Delete_Args& args) {
+  args.buffer->buffer->Delete();
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_IsDeleted_Args& args) {
+  args.is_deleted = args.buffer->buffer->is_deleted();
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_ReadyEvent_Args& args) {
+  args.event = NewObject<PJRT_Event>(args.buffer->buffer->ready());
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_CopyToMemory_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy, args.buffer->buffer->CopyTo(args.dst_memory->memory_space));
+  args.dst_buffer = NewObject<PJRT_Buffer>(args.buffer->client, std::move(copy));
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_CopyToDevice_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,
+                         args.buffer->buffer->CopyTo(args.dst_device->device.default_memory_space()));
+  args.dst_buffer = NewObject<PJRT_Buffer>(args.buffer->client, std::move(copy));
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_IncreaseExternalReferenceCount_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(Buffer::ExternalReference reference, args.buffer->buffer->AcquireExternalReference());
+  const absl::MutexLock lock(&args.buffer->mutex);
+  args.buffer->references.push_back(std::move(reference));
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
+  Buffer::ExternalReference last;  // freed after the lock is
+  const absl::MutexLock lock(&args.buffer->mutex);
+  if (args.buffer->references.empty()) return InvalidArgument("the buffer has no external reference");
+  last = std::move(args.buffer->references.back());
+  args.buffer->references.pop_back();
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_UnsafePointer_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, args.buffer->buffer->AcquireExternalReference());
+  args.buffer_pointer = reinterpret_cast<uintptr_t>(reference.data());
+  return absl::OkStatus();
+}
+absl::Status Call(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
+  KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, args.buffer->buffer->AcquireExternalReference());
+  args.device_memory_ptr = const_cast<void*>(reference.data());
+  return absl::OkStatus();
+}
+
+}  // namespace kashi::pjrt

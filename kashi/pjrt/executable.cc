@@ -1,0 +1,286 @@
+#include "kashi/pjrt/executable.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kashi/analysis/hlo_cost_analysis.h"
+#include "kashi/array/layout_util.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/buffers/buffer_assignment.h"
+#include "kashi/engine/build_facts.h"
+#include "kashi/engine/leaves.h"
+#include "kashi/engine/program_door.h"
+#include "kashi/evaluator/device_group.h"
+#include "kashi/evaluator/known_custom_calls.h"
+#include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/verifier/hlo_verifier.h"
+#include "kashi/partition/partition_program.h"
+#include "kashi/pjrt/types.h"
+#include "kashi/proto/hlo_proto_io.h"
+#include "kashi/stablehlo/conversion/read_stablehlo.h"
+
+namespace kashi::pjrt {
+namespace {
+
+absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(const PJRT_Program& program) {
+  const absl::string_view code(program.code, program.code_size);
+  const absl::string_view format(program.format, program.format_size);
+  if (format == "mlir") {
+    if (!stablehlo::IsStableHlo(code))
+      return InvalidArgument("the program is neither an artifact nor text of StableHLO");
+    return stablehlo::ReadStableHlo(code, "program");
+  }
+  if (format == "hlo") return ReadHloProto(code, nullptr);
+  if (format == "hlo_with_config") {
+    HloModuleProtoWithConfig proto;
+    if (!proto.ParseFromArray(code.data(), static_cast<int>(code.size()))) {
+      return InvalidArgument("the program is no HloModuleProtoWithConfig");
+    }
+    return ReadHloProto(proto.hlo_module(), nullptr);
+  }
+  return Unimplemented("programs are \"mlir\", \"hlo\" or \"hlo_with_config\", not \"%s\"", format);
+}
+
+absl::Status Verify(const HloModule& module) {
+  const std::vector<HloFinding> findings = VerifyHlo(module, HloVerifierOpts().AllowMixedPrecision());
+  if (findings.empty()) return absl::OkStatus();
+  const std::string place =
+      findings[0].instruction == nullptr ? "" : absl::StrCat(findings[0].instruction->name(), ": ");
+  return InvalidArgument("%s: %s%s", module.name(), place, findings[0].message);
+}
+
+absl::StatusOr<CompileOptionsProto> ParseOptions(absl::string_view bytes) {
+  CompileOptionsProto options;
+  if (!options.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return InvalidArgument("the options are no CompileOptionsProto");
+  }
+  return options;
+}
+
+// XLA's flags are accepted, because programs set them for all backends; most are about passes that Kashi does not have.
+absl::StatusOr<CompileOptions> EngineOptionsOf(const CompileOptionsProto& proto) {
+  CompileOptions options;
+  options.keep_code = true;
+  for (const auto& [name, value] : proto.env_option_overrides()) {
+    if (!absl::StartsWith(name, "xla_")) return InvalidArgument("No such compile option: '%s'", name);
+    if (name != "xla_allow_excess_precision") continue;
+    const bool is_text = value.value_case() == OptionOverrideProto::kStringField;
+    const std::string text = is_text ? value.string_field() : value.bool_field() ? "true" : "false";
+    if (text != "true" && text != "false" && text != "True" && text != "False") {
+      return InvalidArgument("While setting option %s, '%s' is not a valid bool value.", name, text);
+    }
+    options.numbers.excess_precision = absl::EndsWith(text, "rue");
+  }
+  return options;
+}
+
+// The program of each device.
+absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr<HloModule> module,
+                                                                 const ExecutableBuildOptionsProto& options) {
+  const int64_t replicas = std::max<int64_t>(1, options.num_replicas());
+  const int64_t partitions = std::max<int64_t>(1, options.num_partitions());
+  if (replicas > kMaxDevices || partitions > kMaxDevices) {
+    return InvalidArgument("a program has at most %d replicas and partitions, not %d and %d", kMaxDevices, replicas,
+                           partitions);
+  }
+  module->mutable_config().set_replica_count(replicas);
+  module->mutable_config().set_num_partitions(partitions);
+  KASHI_RETURN_IF_ERROR(Verify(*module));
+  const bool is_of_one_device = module->has_schedule() && !ProgramScopeOf(*module).is_global();
+  if (partitions == 1 || is_of_one_device) return std::shared_ptr<const HloModule>(std::move(module));
+  PartitionOptions partition;
+  partition.num_partitions = partitions;
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> partitioned, PartitionProgram(*module, partition));
+  return std::shared_ptr<const HloModule>(std::move(partitioned));
+}
+
+bool NeedsHandlers(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kCustomCall && !IsKnownCustomCall(instruction->custom_call_target())) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<Executable::Leaf> LeavesOfShapes(const std::vector<Shape>& shapes) {
+  std::vector<Executable::Leaf> leaves;
+  for (const Shape& shape : shapes) {
+    leaves.push_back({BufferTypeOf(shape.element_type()), shape, "device"});
+    if (shape.IsArray()) LayoutUtil::SetToDefaultLayout(&leaves.back().shape);
+  }
+  return leaves;
+}
+
+int64_t BytesOf(const std::vector<Executable::Leaf>& leaves) {
+  int64_t bytes = 0;
+  for (const Executable::Leaf& leaf : leaves) {
+    if (leaf.shape.IsArray()) bytes += ShapeUtil::ByteSizeOf(leaf.shape);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::Compile(const PJRT_Program& program,
+                                                                      absl::string_view options, int64_t device_count) {
+  KASHI_ASSIGN_OR_RETURN(const CompileOptionsProto parsed, ParseOptions(options));
+  KASHI_ASSIGN_OR_RETURN(const CompileOptions engine_options, EngineOptionsOf(parsed));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadProgram(program));
+  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> of_device,
+                         ModuleOfDevices(std::move(module), parsed.executable_build_options()));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> compiled, Program::Compile(of_device, engine_options));
+  return Make(std::move(of_device), std::move(compiled), parsed, device_count);
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_ptr<const HloModule> module,
+                                                                   std::unique_ptr<Program> program,
+                                                                   const CompileOptionsProto& options,
+                                                                   int64_t device_count) {
+  std::shared_ptr<Executable> executable(new Executable);
+  executable->module_ = std::move(module);
+  executable->program_ = std::move(program);
+  executable->options_ = options;
+  const HloModule& of_device = *executable->module_;
+  executable->name_ = of_device.name();
+  executable->replicas_ = of_device.config().replica_count();
+  executable->partitions_ = of_device.config().num_partitions();
+  KASHI_RETURN_IF_ERROR(executable->SetDevices(device_count));
+  executable->fingerprint_ = absl::StrCat(engine::Version(), "-", of_device.GetFingerprint128(), "-",
+                                          absl::StrJoin(executable->devices_, "."));
+  executable->calls_handlers_ = NeedsHandlers(of_device);
+  const HloComputation& entry = *of_device.entry_computation();
+  executable->arguments_ = LeavesOfShapes(engine::ArgumentLeaves(entry));
+  executable->results_ = LeavesOfShapes(engine::ResultLeaves(entry));
+  return std::shared_ptr<const Executable>(std::move(executable));
+}
+
+absl::Status Executable::SetDevices(int64_t device_count) {
+  const ExecutableBuildOptionsProto& build = options_.executable_build_options();
+  const int64_t count = replicas_ * partitions_;
+  devices_.resize(count);
+  for (int64_t i = 0; i < count; ++i) devices_[i] = i;
+  if (build.has_device_assignment()) {
+    const DeviceAssignmentProto& assignment = build.device_assignment();
+    const bool has_partitions = assignment.computation_devices_size() == partitions_;
+    if (!has_partitions || !absl::c_all_of(assignment.computation_devices(), [&](const auto& of_partition) {
+          return of_partition.replica_device_ids_size() == replicas_;
+        })) {
+      return InvalidArgument("the device assignment is not for %d replicas and %d partitions", replicas_, partitions_);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      devices_[i] = assignment.computation_devices(i % partitions_).replica_device_ids(i / partitions_);
+    }
+  } else if (count == 1 && build.device_ordinal() > 0) {
+    devices_[0] = build.device_ordinal();
+  }
+  std::set<int64_t> seen;
+  for (const int64_t device : devices_) {
+    if (device < 0 || device >= device_count) {
+      return InvalidArgument("the program runs on device %d, but there are %d", device, device_count);
+    }
+    if (!seen.insert(device).second) return InvalidArgument("device %d is assigned twice", device);
+  }
+  return absl::OkStatus();
+}
+
+std::string Executable::SerializedDeviceAssignment() const {
+  DeviceAssignmentProto assignment;
+  assignment.set_replica_count(static_cast<int32_t>(replicas_));
+  assignment.set_computation_count(static_cast<int32_t>(partitions_));
+  for (int64_t partition = 0; partition < partitions_; ++partition) {
+    auto* const of_partition = assignment.add_computation_devices();
+    for (int64_t replica = 0; replica < replicas_; ++replica) {
+      of_partition->add_replica_device_ids(devices_[replica * partitions_ + partition]);
+    }
+  }
+  return assignment.SerializeAsString();
+}
+
+absl::StatusOr<std::string> Executable::Serialize() const {
+  SerializedExecutableProto proto;
+  *proto.mutable_options() = options_;
+  KASHI_RETURN_IF_ERROR(WriteHloProto(*module_, HloProtoKind::kModule, /*text_format=*/false, proto.mutable_module()));
+  KASHI_ASSIGN_OR_RETURN(*proto.mutable_program(), program_->Serialize());
+  return proto.SerializeAsString();
+}
+
+absl::StatusOr<std::shared_ptr<const Executable>> Executable::Deserialize(absl::string_view bytes,
+                                                                          absl::string_view overridden_options,
+                                                                          int64_t device_count) {
+  SerializedExecutableProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || proto.program().empty()) {
+    return InvalidArgument("the bytes are no executable of Kashi");
+  }
+  CompileOptionsProto options = proto.options();
+  if (!overridden_options.empty()) {
+    KASHI_ASSIGN_OR_RETURN(options, ParseOptions(overridden_options));
+  }
+  KASHI_ASSIGN_OR_RETURN(const CompileOptions engine_options, EngineOptionsOf(options));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadHloProto(proto.module(), nullptr));
+  KASHI_RETURN_IF_ERROR(Verify(*module));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::Deserialize(proto.program(), engine_options));
+  return Make(std::move(module), std::move(program), options, device_count);
+}
+
+// Passes may replace a root, and with it its sharding.
+absl::StatusOr<std::string> Executable::OptimizedModule() const {
+  HloModuleProto proto = program_->module().ToProto();
+  const auto entry_of = [](auto& module) {
+    return absl::c_find_if(*module.mutable_computations(),
+                           [&](const auto& c) { return c.id() == module.entry_computation_id(); });
+  };
+  HloModuleProto from = module_->ToProto();
+  auto* const target = &*entry_of(proto);
+  auto* const source = &*entry_of(from);
+  absl::flat_hash_map<int64_t, const wire::OpSharding*> of_parameters;
+  const wire::OpSharding* of_root = nullptr;
+  for (const auto& instruction : source->instructions()) {
+    if (!instruction.has_sharding()) continue;
+    if (instruction.opcode() == "parameter") of_parameters[instruction.parameter_number()] = &instruction.sharding();
+    if (instruction.id() == source->root_id()) of_root = &instruction.sharding();
+  }
+  for (auto& instruction : *target->mutable_instructions()) {
+    const auto found = of_parameters.find(instruction.parameter_number());
+    if (instruction.opcode() == "parameter" && found != of_parameters.end()) {
+      *instruction.mutable_sharding() = *found->second;
+    }
+    if (of_root != nullptr && instruction.id() == target->root_id()) *instruction.mutable_sharding() = *of_root;
+  }
+  HloModuleProtoWithConfig with_config;
+  *with_config.mutable_hlo_module() = proto.SerializeAsString();
+  with_config.set_config("");
+  return with_config.SerializeAsString();
+}
+
+absl::StatusOr<std::vector<Executable::Property>> Executable::Costs() const {
+  HloCostAnalysis analysis;
+  KASHI_RETURN_IF_ERROR(analysis.Visit(*module_->entry_computation()));
+  std::vector<Property> properties;
+  analysis.properties().ForEach([&](absl::string_view name, float value) {
+    properties.push_back({std::string(name), value});
+  });
+  return properties;
+}
+
+Executable::Memory Executable::MemoryUse() const {
+  Memory memory = {};
+  memory.argument_bytes = BytesOf(arguments_);
+  memory.output_bytes = BytesOf(results_);
+  const std::vector<bool> donated = engine::DonatedLeaves(*module_);
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (donated[i]) memory.alias_bytes += BytesOf({arguments_[i]});
+  }
+  const buffers::BufferAssignment* const assignment = engine::ProgramDoor::BuffersOf(*program_);
+  if (assignment != nullptr) memory.temporary_bytes = assignment->arena_bytes;
+  return memory;
+}
+
+}  // namespace kashi::pjrt

@@ -1,0 +1,150 @@
+#include "kashi/pjrt/ffi_host.h"
+
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/engine/nested_launch.h"
+#include "kashi/evaluator/known_custom_calls.h"
+#include "kashi/pjrt/ffi_handlers.h"
+
+namespace kashi::pjrt {
+namespace {
+
+// Arrays of a call as the structures of the interface.
+class Buffers {
+ public:
+  void Add(const Shape& shape, void* data) {
+    auto& dims = dims_.emplace_back();
+    if (shape.IsArray()) dims.assign(shape.dimensions().begin(), shape.dimensions().end());
+    buffers_.push_back({sizeof(XLA_FFI_Buffer), nullptr, static_cast<int>(shape.element_type()), data,
+                        static_cast<int64_t>(dims.size()), dims.data()});
+    types_.push_back(XLA_FFI_ArgType_BUFFER);
+    pointers_.push_back(&buffers_.back());
+  }
+  XLA_FFI_Args args() {
+    return {sizeof(XLA_FFI_Args), nullptr, static_cast<int64_t>(types_.size()), types_.data(), pointers_.data()};
+  }
+
+ private:
+  std::deque<std::vector<int64_t>> dims_;
+  std::deque<XLA_FFI_Buffer> buffers_;
+  std::vector<int> types_;
+  std::vector<void*> pointers_;
+};
+
+absl::Status Run(XLA_FFI_Handler* handler, int stage, XLA_FFI_ExecutionContext* context, const XLA_FFI_Attrs& attrs,
+                 Buffers* arguments, Buffers* results) {
+  if (handler == nullptr) return absl::OkStatus();
+  XLA_FFI_CallFrame frame = {};
+  frame.struct_size = sizeof(frame);
+  frame.api = FfiApi();
+  frame.ctx = context;
+  frame.stage = stage;
+  Buffers none;
+  frame.args = (arguments == nullptr ? none : *arguments).args();
+  frame.rets = (results == nullptr ? none : *results).args();
+  frame.attrs = attrs;
+  KASHI_RETURN_IF_ERROR(TakeStatus(handler(&frame)));
+  const std::unique_ptr<XLA_FFI_Future> future(frame.future);
+  return future == nullptr ? absl::OkStatus() : future->Await();
+}
+
+// The operands, in the layouts that the call asks for.
+absl::Status AddOperands(const HloInstruction& call, absl::Span<const Literal* const> operands,
+                         std::vector<Literal>* moved, Buffers* arguments) {
+  moved->reserve(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Literal* literal = operands[i];
+    if (literal->shape().IsTuple()) return Unimplemented("%s: a handler gets arrays, not a tuple", call.name());
+    if (call.layout_constrained() && literal->shape().IsArray()) {
+      const Shape& wanted = call.operand_shapes_with_layout()[i];
+      if (!ShapeUtil::Equal(literal->shape(), wanted)) {
+        moved->push_back(literal->Relayout(wanted));
+        literal = &moved->back();
+      }
+    }
+    const bool is_array = literal->shape().IsArray();
+    arguments->Add(literal->shape(), is_array ? const_cast<void*>(literal->untyped_data()) : nullptr);
+  }
+  return absl::OkStatus();
+}
+
+// Results that take the place of an operand begin with its elements.
+absl::Status CopyAliased(const HloInstruction& call, absl::Span<const Literal* const> operands, Literal* result) {
+  for (const auto& [index, operand] : call.output_operand_aliasing()) {
+    const auto number = static_cast<size_t>(operand.first);
+    if (number >= operands.size() || !operand.second.empty()) {
+      return InvalidArgument("%s: output_to_operand_aliasing names no array operand", call.name());
+    }
+    KASHI_RETURN_IF_ERROR(result->CopyFrom(*operands[number], index, {}));
+  }
+  return absl::OkStatus();
+}
+
+void AddResults(const HloInstruction& call, Literal* result, Buffers* results) {
+  ShapeUtil::ForEachLeafShape(call.shape(), [&](const Shape& leaf, const ShapeIndex& index) {
+    results->Add(leaf, leaf.IsArray() ? result->untyped_data(index) : nullptr);
+  });
+}
+
+absl::StatusOr<Literal> CallForeign(FfiCalls& calls, const FfiRun& run, const HloInstruction& call,
+                                    absl::Span<const Literal* const> operands) {
+  KASHI_ASSIGN_OR_RETURN(FfiCalls::OfInstruction* const of_call, calls.Of(call));
+  Buffers arguments, results;
+  std::vector<Literal> moved;
+  KASHI_RETURN_IF_ERROR(AddOperands(call, operands, &moved, &arguments));
+  Literal result(call.shape());
+  KASHI_RETURN_IF_ERROR(CopyAliased(call, operands, &result));
+  AddResults(call, &result, &results);
+  const XLA_FFI_Attrs& attrs = of_call->attributes->attrs();
+  const XLA_FFI_Handler_Bundle& handlers = of_call->handlers;
+  FfiState state;
+  XLA_FFI_ExecutionContext context(run, state, of_call->state);
+  // The handler may be Python, and run programs of this client.
+  const engine::NestedLaunches nested;
+  KASHI_RETURN_IF_ERROR(Run(handlers.prepare, XLA_FFI_ExecutionStage_PREPARE, &context, attrs, nullptr, nullptr));
+  KASHI_RETURN_IF_ERROR(
+      Run(handlers.initialize, XLA_FFI_ExecutionStage_INITIALIZE, &context, attrs, &arguments, &results));
+  KASHI_RETURN_IF_ERROR(Run(handlers.execute, XLA_FFI_ExecutionStage_EXECUTE, &context, attrs, &arguments, &results));
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<FfiCalls::OfInstruction*> FfiCalls::Of(const HloInstruction& call) {
+  const absl::MutexLock lock(&mutex_);
+  std::unique_ptr<OfInstruction>& known = calls_[&call];
+  if (known != nullptr) return known.get();
+  const std::optional<XLA_FFI_Handler_Bundle> handlers = FfiHandlers::Global().Find(call.custom_call_target());
+  if (!handlers.has_value()) {
+    return absl::NotFoundError(
+        absl::StrCat("No FFI handler registered for ", call.custom_call_target(), " on platform cpu"));
+  }
+  auto made = std::make_unique<OfInstruction>();
+  made->handlers = *handlers;
+  KASHI_ASSIGN_OR_RETURN(made->attributes, FfiAttributes::Parse(call.raw_backend_config_string()));
+  FfiState state;
+  const FfiRun run;
+  XLA_FFI_ExecutionContext context(run, state, made->state);
+  KASHI_RETURN_IF_ERROR(Run(handlers->instantiate, XLA_FFI_ExecutionStage_INSTANTIATE, &context,
+                            made->attributes->attrs(), nullptr, nullptr));
+  known = std::move(made);
+  return known.get();
+}
+
+CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run) {
+  return [calls = std::move(calls), run = std::move(run)](
+             const HloInstruction& call, absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
+    if (IsKnownCustomCall(call.custom_call_target())) return Unimplemented("Kashi computes it");
+    absl::StatusOr<Literal> result = CallForeign(*calls, run, call, operands);
+    // UNIMPLEMENTED would ask for another handler.
+    if (absl::IsUnimplemented(result.status())) return absl::InternalError(result.status().message());
+    return result;
+  };
+}
+
+}  // namespace kashi::pjrt

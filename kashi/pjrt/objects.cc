@@ -1,0 +1,82 @@
+#include "kashi/pjrt/objects.h"
+
+#include "absl/strings/str_cat.h"
+#include "kashi/array/layout_util.h"
+
+PJRT_Memory::PJRT_Memory(kashi::MemorySpace& of, PJRT_Device* its_device)
+    : memory_space(of), device(its_device), kind(of.kind()), to_string(of.ToString()) {}
+
+PJRT_Device::PJRT_Device(kashi::LocalDevice& of, PJRT_DeviceDescription* its_description)
+    : device(of), description(its_description) {
+  for (const auto& memory_space : of.memory_spaces()) {
+    owned_memories.push_back(std::make_unique<PJRT_Memory>(*memory_space, this));
+    memories.push_back(owned_memories.back().get());
+  }
+}
+
+PJRT_DeviceDescription::PJRT_DeviceDescription(int64_t number)
+    : id(static_cast<int>(number)),
+      kind("cpu"),
+      debug_string(absl::StrCat("KASHI_CPU_", number)),
+      to_string(absl::StrCat("CpuDevice(id=", number, ")")) {}
+
+PJRT_TopologyDescription::PJRT_TopologyDescription(int64_t devices) : name(absl::StrCat("cpu:", devices)) {
+  for (int64_t id = 0; id < devices; ++id) {
+    owned_descriptions.push_back(std::make_unique<PJRT_DeviceDescription>(id));
+    descriptions.push_back(owned_descriptions.back().get());
+  }
+}
+
+PJRT_Buffer::PJRT_Buffer(std::shared_ptr<kashi::pjrt::ClientState> its_client, std::unique_ptr<kashi::Buffer> of)
+    : client(std::move(its_client)), buffer(std::move(of)), memory(client->MemoryOf(buffer->memory_space())) {}
+
+PJRT_LoadedExecutable::PJRT_LoadedExecutable(std::shared_ptr<kashi::pjrt::ClientState> its_client,
+                                             std::shared_ptr<const kashi::pjrt::Executable> of,
+                                             std::shared_ptr<const kashi::LoadedProgram> its_program)
+    : client(std::move(its_client)), executable(std::move(of)), loaded(std::move(its_program)) {
+  for (const int64_t id : executable->devices()) {
+    const auto number = static_cast<int>(devices.size());
+    const auto partitions = static_cast<int>(executable->partitions());
+    devices.push_back(client->devices[id]);
+    logical_ids.push_back({number / partitions, number % partitions});
+  }
+}
+
+PJRT_Executable::Leaves::Leaves(const std::vector<kashi::pjrt::Executable::Leaf>& leaves) {
+  for (const kashi::pjrt::Executable::Leaf& leaf : leaves) {
+    kinds.push_back(leaf.memory_kind.data());
+    kind_sizes.push_back(leaf.memory_kind.size());
+    types.push_back(leaf.type);
+    ranks.push_back(leaf.shape.IsArray() ? leaf.shape.dimensions().size() : 0);
+    if (leaf.shape.IsArray()) dims.insert(dims.end(), leaf.shape.dimensions().begin(), leaf.shape.dimensions().end());
+  }
+}
+
+PJRT_Executable::PJRT_Executable(std::shared_ptr<const kashi::pjrt::Executable> of)
+    : executable(std::move(of)), arguments(executable->arguments()), results(executable->results()) {}
+
+std::shared_ptr<const kashi::LoadedProgram> PJRT_LoadedExecutable::program() {
+  const absl::MutexLock lock(&mutex);
+  return loaded;
+}
+
+namespace kashi::pjrt {
+
+ClientState::ClientState(std::unique_ptr<Client> of)
+    : topology(static_cast<int64_t>(of->devices().size())), client(std::move(of)) {
+  for (const auto& device : client->devices()) {
+    owned_devices.push_back(std::make_unique<PJRT_Device>(*device, topology.descriptions[device->id()]));
+    devices.push_back(owned_devices.back().get());
+  }
+  for (const PJRT_Device* device : devices) {
+    for (PJRT_Memory* memory : device->memories) {
+      const auto id = static_cast<size_t>(memory->memory_space.id());
+      if (memories.size() <= id) memories.resize(id + 1);
+      memories[id] = memory;
+    }
+  }
+}
+
+PJRT_Memory* ClientState::MemoryOf(const MemorySpace& memory_space) const { return memories[memory_space.id()]; }
+
+}  // namespace kashi::pjrt
