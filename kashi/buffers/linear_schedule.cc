@@ -16,9 +16,11 @@
 namespace kashi::buffers {
 namespace {
 
-// Whether it runs although nothing uses its result: other devices wait for the sent value.
+// Whether it runs although nothing uses its result: a call of the outside world, or a value for which other devices
+// wait.
 bool AlwaysRuns(const HloInstruction& instruction) {
   if (IsExpectation(instruction)) return true;
+  if (instruction.opcode() == HloOpcode::kCustomCall) return instruction.custom_call_has_side_effect();
   return instruction.opcode() == HloOpcode::kSend && hlo::IsDeviceTransfer(instruction) &&
          hlo::TransferPairs(instruction).value_or(std::nullopt).has_value();
 }

@@ -299,13 +299,13 @@ class ComputationFuser {
   }
 
   // Removes members that were copied into fusions and have no user left. A send has no users: another device receives
-  // it.
+  // it. Nor need a call of the outside world have one.
   absl::Status RemoveDead() {
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     absl::c_reverse(users_first);
     for (HloInstruction* instruction : users_first) {
-      const bool is_send = instruction->opcode() == HloOpcode::kSend;
-      if (!is_send && instruction->IsDead() && computation_->IsSafelyRemovable(instruction)) {
+      const bool acts = instruction->opcode() == HloOpcode::kSend || instruction->HasSideEffect();
+      if (instruction->IsDead() && !acts && computation_->IsSafelyRemovable(instruction)) {
         KASHI_RETURN_IF_ERROR(computation_->RemoveInstruction(instruction));
       }
     }

@@ -22,6 +22,7 @@
 #include "kashi/partition/partition_program.h"
 #include "kashi/pjrt/types.h"
 #include "kashi/proto/hlo_proto_io.h"
+#include "kashi/proto/records_proto.h"
 #include "kashi/stablehlo/conversion/read_stablehlo.h"
 
 namespace kashi::pjrt {
@@ -113,10 +114,16 @@ bool NeedsHandlers(const HloModule& module) {
 std::vector<Executable::Leaf> LeavesOfShapes(const std::vector<Shape>& shapes) {
   std::vector<Executable::Leaf> leaves;
   for (const Shape& shape : shapes) {
-    leaves.push_back({BufferTypeOf(shape.element_type()), shape, "device"});
+    leaves.push_back({BufferTypeOf(shape.element_type()), shape, "device", ""});
     if (shape.IsArray()) LayoutUtil::SetToDefaultLayout(&leaves.back().shape);
   }
   return leaves;
+}
+
+std::string SerializedSharding(const HloSharding& sharding) {
+  wire::OpSharding proto;
+  ToWire(sharding.ToProto(), &proto);
+  return proto.SerializeAsString();
 }
 
 int64_t BytesOf(const std::vector<Executable::Leaf>& leaves) {
@@ -159,6 +166,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_p
   const HloComputation& entry = *of_device.entry_computation();
   executable->arguments_ = LeavesOfShapes(engine::ArgumentLeaves(entry));
   executable->results_ = LeavesOfShapes(engine::ResultLeaves(entry));
+  if (executable->partitions_ > 1) executable->SetShardings();
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
@@ -189,6 +197,18 @@ absl::Status Executable::SetDevices(int64_t device_count) {
     if (!seen.insert(device).second) return InvalidArgument("device %d is assigned twice", device);
   }
   return absl::OkStatus();
+}
+
+// The partitioner leaves them on parameters and on the root. A parameter that is a tuple has none for its leaves.
+void Executable::SetShardings() {
+  const std::vector<HloSharding> of_parameters = ParameterShardings(*module_);
+  const std::vector<std::optional<HloSharding>> of_results = ResultShardings(*module_);
+  for (size_t i = 0; i < arguments_.size() && of_parameters.size() == arguments_.size(); ++i) {
+    arguments_[i].sharding = SerializedSharding(of_parameters[i]);
+  }
+  for (size_t i = 0; i < results_.size() && of_results.size() == results_.size(); ++i) {
+    results_[i].sharding = SerializedSharding(of_results[i].value_or(HloSharding::Replicate()));
+  }
 }
 
 std::string Executable::SerializedDeviceAssignment() const {
@@ -256,7 +276,12 @@ absl::StatusOr<std::string> Executable::OptimizedModule() const {
   }
   HloModuleProtoWithConfig with_config;
   *with_config.mutable_hlo_module() = proto.SerializeAsString();
-  with_config.set_config("");
+  // Its first field is the layout of the entry computation.
+  HloModuleConfigProto config;
+  *config.mutable_entry_computation_layout() = proto.host_program_shape();
+  config.set_replica_count(replicas_);
+  config.set_num_partitions(partitions_);
+  *with_config.mutable_config() = config.SerializeAsString();
   return with_config.SerializeAsString();
 }
 

@@ -50,6 +50,7 @@ class Executable {
     PJRT_Buffer_Type type;
     Shape shape;
     std::string memory_kind;
+    std::string sharding;  // a serialized OpSharding; empty in a program of one partition
   };
   const std::vector<Leaf>& arguments() const { return arguments_; }
   const std::vector<Leaf>& results() const { return results_; }
@@ -74,6 +75,7 @@ class Executable {
                                                                 const CompileOptionsProto& options,
                                                                 int64_t device_count);
   absl::Status SetDevices(int64_t device_count);
+  void SetShardings();
 
   std::shared_ptr<const HloModule> module_;  // before the passes of the engine
   std::shared_ptr<const Program> program_;

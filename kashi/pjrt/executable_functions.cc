@@ -129,6 +129,9 @@ absl::Status Call(PJRT_Executable_GetCostAnalysis_Args& args) {
 }
 absl::Status Call(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
   const Executable::Memory memory = args.executable->executable->MemoryUse();
+  // The host is the device: the numbers of the host are 0, as those of XLA's devices of this kind.
+  args.host_generated_code_size_in_bytes = args.host_argument_size_in_bytes = args.host_output_size_in_bytes = 0;
+  args.host_alias_size_in_bytes = args.host_temp_size_in_bytes = 0;
   args.generated_code_size_in_bytes = memory.code_bytes;
   args.argument_size_in_bytes = memory.argument_bytes;
   args.output_size_in_bytes = memory.output_bytes;

@@ -96,6 +96,7 @@ struct XLA_FFI_Attrs {
   XLA_FFI_ByteSpan** names;  // in alphabetical order
   void** attrs;
 };
+// struct_size is the size without `future`: handlers compare it with theirs.
 struct XLA_FFI_CallFrame {
   size_t struct_size;
   XLA_FFI_Extension_Base* extension_start;
@@ -118,6 +119,7 @@ struct XLA_FFI_Handler_Bundle {
   XLA_FFI_Handler* execute;
 };
 
+// struct_size is the size without `state_type_id`.
 struct XLA_FFI_Metadata {
   size_t struct_size;
   XLA_FFI_Api_Version api_version;

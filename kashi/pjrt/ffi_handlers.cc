@@ -10,12 +10,12 @@ namespace {
 // A call with this extension asks for the version alone.
 absl::Status CheckVersion(absl::string_view target, XLA_FFI_Handler* handler) {
   XLA_FFI_Metadata metadata = {};
-  metadata.struct_size = sizeof(metadata);
+  metadata.struct_size = offsetof(XLA_FFI_Metadata, state_type_id);
   metadata.api_version.struct_size = sizeof(metadata.api_version);
   XLA_FFI_Metadata_Extension extension = {{sizeof(XLA_FFI_Metadata_Extension), XLA_FFI_Extension_Metadata, nullptr},
                                           &metadata};
   XLA_FFI_CallFrame frame = {};
-  frame.struct_size = sizeof(frame);
+  frame.struct_size = offsetof(XLA_FFI_CallFrame, future);
   frame.extension_start = &extension.extension_base;
   frame.api = FfiApi();
   KASHI_RETURN_IF_ERROR(TakeStatus(handler(&frame)));

@@ -40,7 +40,7 @@ absl::Status Run(XLA_FFI_Handler* handler, int stage, XLA_FFI_ExecutionContext* 
                  Buffers* arguments, Buffers* results) {
   if (handler == nullptr) return absl::OkStatus();
   XLA_FFI_CallFrame frame = {};
-  frame.struct_size = sizeof(frame);
+  frame.struct_size = offsetof(XLA_FFI_CallFrame, future);
   frame.api = FfiApi();
   frame.ctx = context;
   frame.stage = stage;

@@ -126,8 +126,8 @@ struct PJRT_Executable : kashi::pjrt::Object {
   struct Leaves {
     explicit Leaves(const std::vector<kashi::pjrt::Executable::Leaf>& leaves);
 
-    std::vector<const char*> kinds;
-    std::vector<size_t> kind_sizes, ranks;
+    std::vector<const char*> kinds, shardings;
+    std::vector<size_t> kind_sizes, sharding_sizes, ranks;
     std::vector<PJRT_Buffer_Type> types;
     std::vector<int64_t> dims;  // of all, one after the other
   };

@@ -27,6 +27,7 @@ typedef enum {
   PJRT_Extension_Type_Profiler = 1,
   PJRT_Extension_Type_Layouts = 4,
   PJRT_Extension_Type_FFI = 5,
+  PJRT_Extension_Type_Shardings = 19,
 } PJRT_Extension_Type;
 
 typedef struct PJRT_Extension_Base {
@@ -241,6 +242,23 @@ typedef struct PJRT_Api {
 } PJRT_Api;
 
 const PJRT_Api* GetPjrtApi(void);
+
+// ---- Extension: the shardings of arguments and results, as serialized OpShardings ------------------------------------
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_Executable* executable;
+  size_t count;
+  const char* const* shardings;  // null: there are none
+  const size_t* sharding_sizes;
+} PJRT_Shardings_Args;
+
+typedef struct {
+  PJRT_Extension_Base base;
+  PJRT_Error* (*parameter_shardings)(PJRT_Shardings_Args* args);
+  PJRT_Error* (*output_shardings)(PJRT_Shardings_Args* args);
+} PJRT_Shardings_Extension;
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,47 @@
+"""JAX on Kashi: a backend of JAX whose programs Kashi compiles and runs on this processor.
+
+    pip install kashi-jax
+    JAX_PLATFORMS=kashi,cpu python train.py
+
+JAX finds this package by itself, and calls initialize(). Variables of the environment:
+
+    KASHI_DEVICES=8        the number of devices, 1 by default
+    KASHI_JAX_AS_CPU=1     the backend takes the place of JAX's own "cpu", also for programs that ask for it by name
+    KASHI_CACHE_DIR        a folder for machine code of earlier processes
+"""
+import ctypes
+import os
+import pathlib
+
+from kashi_jax import _foreign
+
+__all__ = ["initialize", "library_path"]
+
+# Above JAX's own backends, which have 0, and other plugins, which have 400: without JAX_PLATFORMS, Kashi is the default.
+_PRIORITY = 500
+
+
+def library_path() -> str:
+    """The path of the plugin: any program that loads PJRT plugins can use it."""
+    return str(pathlib.Path(__file__).parent / "libkashi_pjrt.so")
+
+
+def _takes_place_of_cpu() -> bool:
+    return os.environ.get("KASHI_JAX_AS_CPU", "").lower() in ("1", "true", "yes")
+
+
+def initialize():
+    """Registers the backend, as "kashi" or as "cpu". JAX calls it when it looks for backends."""
+    from jax.extend import backend
+    name = "cpu" if _takes_place_of_cpu() else "kashi"
+    backend.register_backend_factory(name, lambda: _make_client(name), priority=_PRIORITY, fail_quietly=False)
+
+
+def _make_client(name):
+    from jaxlib import xla_client
+    if not xla_client.pjrt_plugin_loaded(name):
+        xla_client.load_pjrt_plugin_dynamically(name, library_path())
+    if not xla_client.pjrt_plugin_initialized(name):
+        xla_client.initialize_pjrt_plugin(name)
+    _foreign.register(ctypes.CDLL(library_path()))
+    return xla_client.make_c_api_client(name, {}, None)
