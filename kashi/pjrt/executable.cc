@@ -114,7 +114,7 @@ bool NeedsHandlers(const HloModule& module) {
 std::vector<Executable::Leaf> LeavesOfShapes(const std::vector<Shape>& shapes) {
   std::vector<Executable::Leaf> leaves;
   for (const Shape& shape : shapes) {
-    leaves.push_back({BufferTypeOf(shape.element_type()), shape, "device", ""});
+    leaves.push_back({BufferTypeOf(shape.element_type()), shape, "device", std::nullopt});
     if (shape.IsArray()) LayoutUtil::SetToDefaultLayout(&leaves.back().shape);
   }
   return leaves;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ class Executable {
     PJRT_Buffer_Type type;
     Shape shape;
     std::string memory_kind;
-    std::string sharding;  // a serialized OpSharding; empty in a program of one partition
+    std::optional<std::string> sharding;  // a serialized OpSharding: no bytes mean replicated
   };
   const std::vector<Leaf>& arguments() const { return arguments_; }
   const std::vector<Leaf>& results() const { return results_; }

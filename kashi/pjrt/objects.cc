@@ -46,9 +46,9 @@ PJRT_Executable::Leaves::Leaves(const std::vector<kashi::pjrt::Executable::Leaf>
   for (const kashi::pjrt::Executable::Leaf& leaf : leaves) {
     kinds.push_back(leaf.memory_kind.data());
     kind_sizes.push_back(leaf.memory_kind.size());
-    if (!leaf.sharding.empty()) {
-      shardings.push_back(leaf.sharding.data());
-      sharding_sizes.push_back(leaf.sharding.size());
+    if (leaf.sharding.has_value()) {
+      shardings.push_back(leaf.sharding->data());
+      sharding_sizes.push_back(leaf.sharding->size());
     }
     types.push_back(leaf.type);
     ranks.push_back(leaf.shape.IsArray() ? leaf.shape.dimensions().size() : 0);
