@@ -200,6 +200,46 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::WholeOperand(const HloIn
   return program_.Add(HloInstruction::CreateUnary(operand.shape(), HloOpcode::kCopy, whole));
 }
 
+// A call of the outside world happens once: on the device of its sharding, or on the first one.
+static std::optional<int64_t> OnlyDeviceOf(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kCustomCall) return std::nullopt;
+  for (const std::optional<HloSharding>& sharding : hlo::StatedShardings(instruction)) {
+    if (sharding.has_value() && sharding->HasUniqueDevice()) return sharding->UniqueDevice();
+  }
+  return instruction.custom_call_has_side_effect() ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+// The value of an array is zeros, and then that of the device: all others get it.
+HloInstruction* ComputationPartitioner::EmitOnOneDevice(const HloInstruction& call,
+                                                        absl::Span<HloInstruction* const> operands, int64_t holder) {
+  HloModule& module = *program_.module().module();
+  HloInstruction* const all = program_.Add(HloInstruction::CreateTuple(operands));
+  DeviceProgram here(absl::StrCat(call.name(), "_here"), &program_.module());
+  HloInstruction* const parameter = here.Add(HloInstruction::CreateParameter(0, all->shape(), "operands"));
+  std::vector<HloInstruction*> parts;
+  for (int64_t i = 0; i < static_cast<int64_t>(operands.size()); ++i) parts.push_back(here.Element(parameter, {i}));
+  std::unique_ptr<HloInstruction> copy = CopyOf(call, call.shape(), parts);
+  CopyCallees(copy.get());
+  HloComputation* const on_holder = module.AddEmbeddedComputation(here.Build(here.Add(std::move(copy))));
+  DeviceProgram elsewhere(absl::StrCat(call.name(), "_elsewhere"), &program_.module());
+  elsewhere.Add(HloInstruction::CreateParameter(0, all->shape(), "operands"));
+  HloComputation* const on_others = module.AddEmbeddedComputation(elsewhere.Build(elsewhere.Zeros(call.shape())));
+  std::vector<int64_t> is_other(program_.axes().devices(), 1);
+  is_other[holder] = 0;
+  HloInstruction* value = program_.Add(HloInstruction::CreateConditional(
+      call.shape(), program_.Table(is_other), {on_holder, on_others}, {all, all}));
+  const auto from_holder = [&](HloInstruction* x) {
+    return x->shape().IsArray() ? program_.BroadcastFrom(x, holder) : x;
+  };
+  if (call.shape().IsArray()) return from_holder(value);
+  if (!call.shape().IsTuple() || call.shape().tuple_shapes().empty()) return value;
+  std::vector<HloInstruction*> elements;
+  for (int64_t i = 0; i < call.shape().tuple_shapes_size(); ++i) {
+    elements.push_back(from_holder(program_.Element(value, {i})));
+  }
+  return program_.Add(HloInstruction::CreateTuple(elements));
+}
+
 absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction) {
   const bool on_devices = shardings_.IsOnDevices(instruction);
   if (!on_devices && GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kSideEffect)) {
@@ -211,9 +251,15 @@ absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction)
     KASHI_ASSIGN_OR_RETURN(HloInstruction * whole, WholeOperand(*operand));
     operands.push_back(whole);
   }
-  std::unique_ptr<HloInstruction> copy = CopyOf(instruction, instruction.shape(), operands);
-  CopyCallees(copy.get());
-  HloInstruction* added = program_.Add(std::move(copy));
+  const std::optional<int64_t> holder = on_devices ? std::nullopt : OnlyDeviceOf(instruction);
+  HloInstruction* added = nullptr;
+  if (holder.has_value()) {
+    added = EmitOnOneDevice(instruction, operands, *holder);
+  } else {
+    std::unique_ptr<HloInstruction> copy = CopyOf(instruction, instruction.shape(), operands);
+    CopyCallees(copy.get());
+    added = program_.Add(std::move(copy));
+  }
   KeepOrder(added);
   copies_[&instruction] = added;
   const std::vector<int>& variables = shardings_.VariablesOf(instruction);

@@ -61,6 +61,8 @@ class ComputationPartitioner {
   absl::Status EmitLoop(const HloInstruction& loop);
   absl::Status EmitBranches(const HloInstruction& conditional);
   absl::Status EmitCopy(const HloInstruction& instruction);
+  HloInstruction* EmitOnOneDevice(const HloInstruction& call, absl::Span<HloInstruction* const> operands,
+                                  int64_t holder);
   absl::StatusOr<HloInstruction*> WholeOperand(const HloInstruction& operand);
   absl::StatusOr<HloComputation*> EmitBody(const HloComputation& body, const std::vector<int>& results,
                                            const Shape& result_shape);

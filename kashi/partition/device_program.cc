@@ -81,6 +81,14 @@ HloInstruction* DeviceProgram::Zero(PrimitiveType type) {
   return zero;
 }
 
+HloInstruction* DeviceProgram::Zeros(const Shape& shape) {
+  if (shape.IsToken()) return Add(HloInstruction::CreateToken());
+  if (shape.IsArray()) return Broadcast(Zero(shape.element_type()), shape);
+  std::vector<HloInstruction*> elements;
+  for (const Shape& element : shape.tuple_shapes()) elements.push_back(Zeros(element));
+  return Add(HloInstruction::CreateTuple(elements));
+}
+
 HloInstruction* DeviceProgram::IndexConstant(PrimitiveType type, int64_t value) {
   HloInstruction*& constant = indices_[{type, value}];
   if (constant == nullptr) constant = Constant(LiteralUtil::CreateR0(type, value));

@@ -62,6 +62,8 @@ class DeviceProgram {
   // ---- Small things.
   HloInstruction* Constant(Literal literal) { return Add(HloInstruction::CreateConstant(std::move(literal))); }
   HloInstruction* Zero(PrimitiveType type);
+  // An array of zeros, a token, or a tuple of such values.
+  HloInstruction* Zeros(const Shape& shape);
   // The number of this device, an s32 or s64 scalar: [device].
   HloInstruction* Table(absl::Span<const int64_t> number_of_device);
   HloInstruction* PartitionId();
