@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Times simulations in JAX (bench/simulation_*.py): kashi.jax.jit beside jax.jit, in turns, in one process for each.
+"""Times simulations in JAX (bench/simulation_*.py): on Kashi and on JAX's own processor, in turns, in one process for each.
 
     pip install -r bench/requirements-simulations.txt
-    PYTHONPATH=build/python bench/simulations.py                    # a table in Markdown
+    PYTHONPATH=build/jax bench/simulations.py --plugin              # a table in Markdown: jax.jit on the backend kashi
+    PYTHONPATH=build/python bench/simulations.py                    # the same with kashi.jax.jit
     PYTHONPATH=build/python bench/simulations.py kalman mjx         # programs with one of these in their name
     PYTHONPATH=build/python bench/simulations.py --profile kalman   # which steps take Kashi's time
     PYTHONPATH=build/python bench/simulations.py --json out.jsonl   # one object a line; a name that is there is not run again
@@ -19,8 +20,11 @@ import subprocess
 import sys
 import time
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault("EQX_ON_ERROR", "nan")  # equinox's checks else call back into Python
+if "--plugin" in sys.argv:
+    os.environ.setdefault("JAX_PLATFORMS", "kashi,cpu")
+else:
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.setdefault("EQX_ON_ERROR", "nan")  # equinox's checks else call back into Python
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -55,17 +59,27 @@ def distance(a, b):
     return worst
 
 
-def measure(name, seconds):
-    """The row of one program."""
+def calls_of(name, plugin):
+    """A call of the program for each engine."""
     import jax
+
+    def call(jit, device):
+        with jax.default_device(device):
+            function, arguments = programs()[name]()
+            arguments = jax.device_put(arguments, device)
+            return lambda compiled=jit(function): jax.block_until_ready(compiled(*arguments))
+
+    processor = jax.devices("cpu")[0]
+    if plugin:
+        return {"xla": call(jax.jit, processor), "kashi": call(jax.jit, jax.devices("kashi")[0])}
     import kashi.jax
-    function, arguments = programs()[name]()
-    arguments = jax.device_put(arguments)
-    calls, first = {}, {}
-    for engine, jit in (("xla", jax.jit), ("kashi", kashi.jax.jit)):
-        compiled = jit(function)
-        calls[engine] = lambda compiled=compiled: jax.block_until_ready(compiled(*arguments))
-        first[engine] = seconds_of(calls[engine])
+    return {"xla": call(jax.jit, processor), "kashi": call(kashi.jax.jit, processor)}
+
+
+def measure(name, seconds, plugin):
+    """The row of one program."""
+    calls = calls_of(name, plugin)
+    first = {engine: seconds_of(call) for engine, call in calls.items()}
     best = {engine: seconds_of(call) for engine, call in calls.items()}
     repeats = max(1, min(1000, int(1e-3 / max(1e-7, min(best.values())))))
     end = time.perf_counter() + seconds
@@ -114,11 +128,12 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--kashi", default="build/kashi", help="the command, for --profile")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--plugin", action="store_true", help="jax.jit on the backend kashi of the package kashi_jax")
     parser.add_argument("--write", type=pathlib.Path, metavar="DIR", help="only write each program as StableHLO, with its arguments")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.one, options.seconds)))
+        print(json.dumps(measure(options.one, options.seconds, options.plugin)))
         return 0
     names = [name for name in programs() if not options.filter or any(part in name for part in options.filter)]
     folder = options.write or pathlib.Path("/tmp/kashi-simulations")
@@ -137,7 +152,7 @@ def main():
     for name in names:
         row = done.get(name)
         if row is None:
-            text, error = child(options, "--one", name, "--seconds", str(options.seconds))
+            text, error = child(options, "--one", name, "--seconds", str(options.seconds), *["--plugin"] * options.plugin)
             if error:
                 print(f"| {name} | {error} | | | |", flush=True)
                 failed += 1

@@ -18,12 +18,13 @@ namespace kashi::engine {
 // The elements of a buffer. Handles that CopyTo made share them.
 struct BufferElements {
   explicit BufferElements(Event when) : ready(std::move(when)) {}
-  explicit BufferElements(Value there) : value(std::move(there)) {}
+  explicit BufferElements(Value there, bool of_caller = false) : value(std::move(there)), is_lent(of_caller) {}
 
   // The producer of the elements writes it before `ready`; it is empty after an error. A program that holds the only
   // reference to this struct takes it.
   Value value;
   const Event ready;
+  const bool is_lent = false;  // memory of the caller, who may change it when the buffer is gone: no result shares it
 };
 
 struct BufferState {

@@ -18,14 +18,15 @@ using engine::BufferState;
 using engine::DenseCopy;
 namespace {
 
-std::unique_ptr<Buffer> MakeBuffer(const Shape& shape, Value value, MemorySpace& memory_space) {
+std::unique_ptr<Buffer> MakeBuffer(const Shape& shape, Value value, MemorySpace& memory_space, bool is_lent = false) {
   return std::make_unique<Buffer>(
-      memory_space, std::make_shared<BufferState>(shape, std::make_shared<BufferElements>(std::move(value))));
+      memory_space, std::make_shared<BufferState>(shape, std::make_shared<BufferElements>(std::move(value), is_lent)));
 }
 
-// XLA's CPU code wants 16 bytes at least; Kashi's kernels want elements.
+// The rule of XLA's CPU client: other memory is copied. So programs that change an array which they lent, against the
+// rules, see the same.
 bool IsAligned(const void* data, const Shape& shape) {
-  constexpr uintptr_t kAlignment = 16;
+  constexpr uintptr_t kAlignment = 64;
   return engine::BufferBytes(shape) == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
 }
 
@@ -110,7 +111,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHost(const void* data,
                          MakeCheckedDenseShape(placement.element_type(), placement.dimensions()));
   KASHI_ASSIGN_OR_RETURN(const DenseCopy copy, DenseCopy::In(placement, *dense));
   if (semantics == HostBufferSemantics::kImmutableZeroCopy && copy.is_identity() && IsAligned(data, *dense)) {
-    return MakeBuffer(*dense, Value::Borrow(dense, data, lent), *place);
+    return MakeBuffer(*dense, Value::Borrow(dense, data, lent), *place, /*is_lent=*/true);
   }
   KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, memory_));
   copy.Run(data, value.mutable_data());

@@ -43,7 +43,8 @@ struct ClientOptions {
 enum class HostBufferSemantics {
   kImmutableOnlyDuringCall,          // the call copies the elements
   kImmutableUntilTransferCompletes,  // the elements stay until `done` is called; here, the call copies them
-  kImmutableZeroCopy,                // the elements stay until `done` is called: the buffer uses them, if it can
+  kImmutableZeroCopy,                // the elements stay until `done` is called: the buffer uses them, if they are
+                                     // dense and aligned to 64 bytes
 };
 
 // Thread-safe. It must outlive its buffers and programs.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
@@ -18,6 +19,7 @@
 #include "kashi/engine/run_pool.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/literal_run.h"
+#include "kashi/values/value_util.h"
 
 namespace kashi {
 
@@ -55,7 +57,8 @@ struct ProgramLaunch {
   void Run();
   // In the queue of each device: the last one runs it, while the others wait.
   void Arrive();
-  absl::StatusOr<std::vector<Value>> Results();
+  absl::StatusOr<std::vector<std::vector<Value>>> Results();
+  absl::StatusOr<std::vector<Value>> ResultsOf(std::vector<std::vector<Value>> arguments);
   absl::StatusOr<Value> RunOnOneDevice(std::vector<Value> arguments);
   absl::StatusOr<std::vector<Value>> RunOnAllDevices(std::vector<std::vector<Value>> arguments);
 
@@ -126,12 +129,23 @@ absl::StatusOr<std::vector<Value>> ProgramLaunch::RunOnAllDevices(std::vector<st
                                              counts);
 }
 
-// The result of each device.
-absl::StatusOr<std::vector<Value>> ProgramLaunch::Results() {
+absl::StatusOr<std::vector<Value>> ProgramLaunch::ResultsOf(std::vector<std::vector<Value>> arguments) {
+  if (devices.size() > 1) return RunOnAllDevices(std::move(arguments));
+  std::vector<Value> results(1);
+  KASHI_ASSIGN_OR_RETURN(results[0], RunOnOneDevice(std::move(arguments[0])));
+  return results;
+}
+
+// The leaves of the result of each device.
+absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   const HloComputation& entry = *program->module().entry_computation();
   std::vector<std::vector<Value>> arguments;
+  absl::flat_hash_set<const void*> lent;
   absl::Status error;
   for (OfDevice& device : devices) {
+    for (const std::shared_ptr<BufferElements>& argument : device.arguments) {
+      if (argument->is_lent) lent.insert(argument->value.untyped_data());
+    }
     absl::StatusOr<std::vector<Value>> leaves = TakeAll(std::move(device.arguments));
     error.Update(leaves.status());
     if (leaves.ok()) arguments.push_back(ArgumentsOfLeaves(entry, *std::move(leaves)));
@@ -140,22 +154,26 @@ absl::StatusOr<std::vector<Value>> ProgramLaunch::Results() {
   if (options.cancelled != nullptr && options.cancelled->load()) {
     return absl::CancelledError("the program was cancelled before it began");
   }
-  if (devices.size() > 1) return RunOnAllDevices(std::move(arguments));
-  std::vector<Value> results(1);
-  KASHI_ASSIGN_OR_RETURN(results[0], RunOnOneDevice(std::move(arguments[0])));
+  KASHI_ASSIGN_OR_RETURN(std::vector<Value> values, ResultsOf(std::move(arguments)));
+  std::vector<std::vector<Value>> results;
+  for (Value& value : values) {
+    results.push_back(LeavesOf(std::move(value)));
+    for (Value& leaf : results.back()) {
+      if (!leaf.is_array() || !lent.contains(leaf.untyped_data())) continue;
+      KASHI_ASSIGN_OR_RETURN(leaf, values::MakeWritable(memory, std::move(leaf)));
+    }
+  }
   return results;
 }
 
 void ProgramLaunch::Run() {
-  absl::StatusOr<std::vector<Value>> results = Results();
+  absl::StatusOr<std::vector<std::vector<Value>>> results = Results();
   options.custom_call_handler = nullptr;  // the caller may free what it refers to
   for (size_t i = 0; i < devices.size(); ++i) {
     OfDevice& device = devices[i];
-    if (results.ok()) {
-      std::vector<Value> leaves = LeavesOf(std::move((*results)[i]));
-      for (size_t k = 0; k < leaves.size(); ++k) device.results[k].elements->value = std::move(leaves[k]);
-    }
-    for (Result& result : device.results) {
+    for (size_t k = 0; k < device.results.size(); ++k) {
+      Result& result = device.results[k];
+      if (results.ok()) result.elements->value = std::move((*results)[i][k]);
       result.elements = nullptr;  // so that a program which takes it by donation holds the only reference
       result.ready.Complete(results.status());
     }

@@ -1,0 +1,144 @@
+"""Programs of 8 devices."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.experimental import io_callback
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+
+def _shard_map(*args, **kwargs):
+    return (jax.shard_map if hasattr(jax, "shard_map") else jax.experimental.shard_map.shard_map)(*args, **kwargs)
+
+
+@pytest.fixture
+def mesh(devices):
+    return Mesh(devices.reshape(4, 2), ("x", "y"))
+
+
+@pytest.fixture
+def array():
+    return np.arange(64, dtype=np.float32).reshape(8, 8)
+
+
+def test_placed_arrays(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    assert x.addressable_shards[0].data.shape == (2, 4)
+    np.testing.assert_array_equal(x, array)
+    np.testing.assert_array_equal(jax.device_put(x, NamedSharding(mesh, P(None, "x"))), array)
+
+
+def test_results_of_open_sharding(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    np.testing.assert_allclose(jax.jit(lambda x: x @ x.T)(x), array @ array.T)
+    assert x[3, 5] == array[3, 5]
+
+
+def test_shardings_of_arguments_and_results(mesh, array):
+    program = jax.jit(jnp.matmul, in_shardings=(NamedSharding(mesh, P("x", None)), NamedSharding(mesh, P(None, "y"))),
+                      out_shardings=NamedSharding(mesh, P("x", "y")))
+    result = program(array, array)
+    assert result.sharding.spec == P("x", "y")
+    np.testing.assert_allclose(result, array @ array)
+
+
+def test_constraints(mesh, array):
+    def program(x):
+        x = lax.with_sharding_constraint(x * 2, NamedSharding(mesh, P("y", "x")))
+        return jnp.sort(x, 0)[::-1] + lax.with_sharding_constraint(x.T, NamedSharding(mesh, P()))
+
+    np.testing.assert_array_equal(jax.jit(program)(array), np.sort(array * 2, 0)[::-1] + array.T * 2)
+
+
+COLLECTIVES = {
+    "psum": (lambda x: lax.psum(x, "i"), P()),
+    "pmean": (lambda x: lax.pmean(x, "i"), P()),
+    "pmax": (lambda x: lax.pmax(x, "i"), P()),
+    "all_gather": (lambda x: lax.all_gather(x, "i").sum(0), P()),
+    "psum_scatter": (lambda x: lax.psum_scatter(jnp.tile(x, (8, 1)), "i", tiled=True), P("i")),
+    "ppermute": (lambda x: lax.ppermute(x, "i", [(k, (k + 3) % 8) for k in range(8)]), P("i")),
+    "all_to_all": (lambda x: lax.all_to_all(x, "i", 1, 0, tiled=True), P("i")),
+    "axis_index": (lambda x: x + lax.axis_index("i"), P("i")),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_collectives(array, name):
+    function, result = COLLECTIVES[name]
+    answers = []
+    for platform in ("cpu", "kashi"):
+        mesh = Mesh(np.array(jax.devices(platform)), ("i",))
+        program = jax.jit(_shard_map(function, mesh=mesh, in_specs=P("i"), out_specs=result, check_vma=False))
+        answers.append(np.asarray(program(jax.device_put(array, NamedSharding(mesh, P("i"))))))
+    np.testing.assert_allclose(*answers)
+
+
+def test_pmap():
+    result = jax.pmap(lambda x: x / lax.psum(x, "i"), axis_name="i", devices=jax.devices("kashi"))(jnp.arange(1.0, 9.0))
+    np.testing.assert_allclose(result, np.arange(1, 9) / 36, rtol=1e-6)
+
+
+def test_training(mesh):
+    rng = np.random.RandomState(0)
+    x, y = rng.randn(32, 8).astype(np.float32), rng.randn(32, 4).astype(np.float32)
+    params = {"a": rng.randn(8, 16).astype(np.float32) / 4, "b": rng.randn(16, 4).astype(np.float32) / 4}
+
+    def step(params, x, y):
+        def loss(params):
+            return jnp.mean((jnp.tanh(x @ params["a"]) @ params["b"] - y) ** 2)
+
+        value, gradients = jax.value_and_grad(loss)(params)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradients), value
+
+    with jax.default_device(jax.devices("cpu")[0]):
+        expected = params
+        for _ in range(5):
+            expected, value = jax.jit(step)(expected, x, y)
+    placed = {"a": NamedSharding(mesh, P(None, "y")), "b": NamedSharding(mesh, P("y", None))}
+    rows = NamedSharding(mesh, P("x"))
+    program = jax.jit(step, in_shardings=(placed, rows, rows), out_shardings=(placed, NamedSharding(mesh, P())), donate_argnums=0)
+    actual = jax.device_put(params, placed)
+    for _ in range(5):
+        actual, sharded = program(actual, jax.device_put(x, rows), jax.device_put(y, rows))
+    np.testing.assert_allclose(sharded, value, rtol=1e-5)
+    for name in params:
+        np.testing.assert_allclose(actual[name], expected[name], rtol=1e-4, atol=1e-5)
+
+
+def test_callbacks_happen_once(mesh, array):
+    seen = []
+
+    def count(x):
+        seen.append(x.shape)
+        return np.float32(x.sum())
+
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    result = jax.jit(lambda x: io_callback(count, jax.ShapeDtypeStruct((), np.float32), x) + x)(x)
+    np.testing.assert_allclose(result, array + array.sum())
+    assert seen == [(8, 8)]
+
+
+def test_callbacks_of_each_device(mesh, array):
+    seen = []
+    program = _shard_map(lambda x: (jax.debug.callback(lambda x: seen.append(x.shape), x), x)[1], mesh=mesh, in_specs=P("x", "y"),
+                         out_specs=P("x", "y"))
+    jax.jit(program)(array).block_until_ready()
+    jax.effects_barrier()
+    assert seen == [(2, 4)] * 8
+
+
+def test_array_from_callback(mesh, array):
+    x = jax.make_array_from_callback((8, 8), NamedSharding(mesh, P("x")), lambda index: array[index])
+    np.testing.assert_array_equal(x, array)
+
+
+def test_explicit_axes(devices, array):
+    if not hasattr(jax.sharding, "AxisType"):
+        pytest.skip("this version of JAX has no explicit axes")
+    mesh = jax.sharding.Mesh(devices.reshape(4, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Explicit,) * 2)
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    assert jax.typeof(x).sharding.spec == P("x", "y")
+    y = jax.jit(lambda x: jnp.sin(x) * 2)(x)
+    assert jax.typeof(y).sharding.spec == P("x", "y")
+    np.testing.assert_allclose(y, np.sin(array) * 2, rtol=1e-5, atol=1e-6)
