@@ -304,6 +304,9 @@ PrimitiveType ConvolutionAccumulationType(PrimitiveType result, PrimitiveType lh
 // Too large and too small numbers become the type's largest and smallest.
 absl::StatusOr<Value> Saturate(EvaluationRun& run, Value value, PrimitiveType type) {
   if (value.element_type() == type) return value;
+  if (primitive_util::BitWidth(type) > primitive_util::BitWidth(value.element_type())) {
+    return run.Convert(std::move(value), type);
+  }
   KASHI_ASSIGN_OR_RETURN(Value result, run.MakeArray(type, value.dimensions()));
   const auto saturate_from = [&](auto from_type) {
     primitive_util::IntegralTypeSwitch(

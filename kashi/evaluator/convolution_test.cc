@@ -112,6 +112,19 @@ TEST(ConvolutionTest, Types) {
 }
 
 // Attributes near the ends of int64: nothing of lhs is met, or one element.
+// Sums may be narrower than the result: those of s8 fit s32.
+TEST(ConvolutionTest, IntegersOfOtherTypesThanTheResult) {
+  for (const char* operand : {"s2", "s4", "s8", "s16", "s32", "s64", "u2", "u4", "u8", "u16", "u32", "u64"}) {
+    for (const char* result : {"s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"}) {
+      const std::string text = absl::StrCat("HloModule m\nENTRY e {\n  x = ", operand,
+                                            "[1,4,1] constant({{{1},{0},{1},{1}}})\n  w = ", operand,
+                                            "[2,1,1] constant({{{1}},{{1}}})\n  ROOT c = ", result,
+                                            "[1,3,1] convolution(x, w), window={size=2}, dim_labels=b0f_0io->b0f\n}");
+      EXPECT_EQ(EvaluateText(text).ToStringWithoutShapeOneline(), "{ { {1}, {1}, {2} } }") << text;
+    }
+  }
+}
+
 TEST(ConvolutionTest, HugeAttributes) {
   EXPECT_EQ(ConvolveVectors("1,2,3", "1,10", "stride=9223372036854775807", 1), "{21}");
   EXPECT_EQ(ConvolveVectors("1,2,3", "1,10", "pad=4611686018427387904_-4611686018427387904", 2), "{0, 0}");
