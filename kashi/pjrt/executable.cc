@@ -28,13 +28,15 @@
 namespace kashi::pjrt {
 namespace {
 
-absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(const PJRT_Program& program) {
+absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(const PJRT_Program& program, stablehlo::MemoryKinds* kinds) {
   const absl::string_view code(program.code, program.code_size);
   const absl::string_view format(program.format, program.format_size);
   if (format == "mlir") {
     if (!stablehlo::IsStableHlo(code))
       return InvalidArgument("the program is neither an artifact nor text of StableHLO");
-    return stablehlo::ReadStableHlo(code, "program");
+    stablehlo::ConversionOptions options;
+    options.memory_kinds = kinds;
+    return stablehlo::ReadStableHlo(code, "program", options);
   }
   if (format == "hlo") return ReadHloProto(code, nullptr);
   if (format == "hlo_with_config") {
@@ -111,10 +113,14 @@ bool NeedsHandlers(const HloModule& module) {
   return false;
 }
 
-std::vector<Executable::Leaf> LeavesOfShapes(const std::vector<Shape>& shapes) {
+// kinds: one for each leaf, or none.
+template <typename Kinds>
+std::vector<Executable::Leaf> LeavesOfShapes(const std::vector<Shape>& shapes, const Kinds& kinds) {
+  const bool has_kinds = kinds.size() == static_cast<int>(shapes.size());
   std::vector<Executable::Leaf> leaves;
   for (const Shape& shape : shapes) {
-    leaves.push_back({BufferTypeOf(shape.element_type()), shape, "device", std::nullopt});
+    const std::string kind = has_kinds ? kinds[static_cast<int>(leaves.size())] : "";
+    leaves.push_back({BufferTypeOf(shape.element_type()), shape, kind.empty() ? "device" : kind, std::nullopt});
     if (shape.IsArray()) LayoutUtil::SetToDefaultLayout(&leaves.back().shape);
   }
   return leaves;
@@ -140,21 +146,26 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Compile(const PJRT
                                                                       absl::string_view options, int64_t device_count) {
   KASHI_ASSIGN_OR_RETURN(const CompileOptionsProto parsed, ParseOptions(options));
   KASHI_ASSIGN_OR_RETURN(const CompileOptions engine_options, EngineOptionsOf(parsed));
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadProgram(program));
+  stablehlo::MemoryKinds kinds;
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadProgram(program, &kinds));
   KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> of_device,
                          ModuleOfDevices(std::move(module), parsed.executable_build_options()));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> compiled, Program::Compile(of_device, engine_options));
-  return Make(std::move(of_device), std::move(compiled), parsed, device_count);
+  SerializedExecutableProto proto;
+  *proto.mutable_options() = parsed;
+  proto.mutable_argument_memory_kinds()->Assign(kinds.arguments.begin(), kinds.arguments.end());
+  proto.mutable_result_memory_kinds()->Assign(kinds.results.begin(), kinds.results.end());
+  return Make(std::move(of_device), std::move(compiled), std::move(proto), device_count);
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_ptr<const HloModule> module,
                                                                    std::unique_ptr<Program> program,
-                                                                   const CompileOptionsProto& options,
+                                                                   SerializedExecutableProto facts,
                                                                    int64_t device_count) {
   std::shared_ptr<Executable> executable(new Executable);
   executable->module_ = std::move(module);
   executable->program_ = std::move(program);
-  executable->options_ = options;
+  executable->facts_ = std::move(facts);
   const HloModule& of_device = *executable->module_;
   executable->name_ = of_device.name();
   executable->replicas_ = of_device.config().replica_count();
@@ -164,14 +175,14 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_p
                                           absl::StrJoin(executable->devices_, "."));
   executable->calls_handlers_ = NeedsHandlers(of_device);
   const HloComputation& entry = *of_device.entry_computation();
-  executable->arguments_ = LeavesOfShapes(engine::ArgumentLeaves(entry));
-  executable->results_ = LeavesOfShapes(engine::ResultLeaves(entry));
+  executable->arguments_ = LeavesOfShapes(engine::ArgumentLeaves(entry), executable->facts_.argument_memory_kinds());
+  executable->results_ = LeavesOfShapes(engine::ResultLeaves(entry), executable->facts_.result_memory_kinds());
   if (executable->partitions_ > 1) executable->SetShardings();
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
 absl::Status Executable::SetDevices(int64_t device_count) {
-  const ExecutableBuildOptionsProto& build = options_.executable_build_options();
+  const ExecutableBuildOptionsProto& build = options().executable_build_options();
   const int64_t count = replicas_ * partitions_;
   devices_.resize(count);
   for (int64_t i = 0; i < count; ++i) devices_[i] = i;
@@ -225,8 +236,7 @@ std::string Executable::SerializedDeviceAssignment() const {
 }
 
 absl::StatusOr<std::string> Executable::Serialize() const {
-  SerializedExecutableProto proto;
-  *proto.mutable_options() = options_;
+  SerializedExecutableProto proto = facts_;
   KASHI_RETURN_IF_ERROR(WriteHloProto(*module_, HloProtoKind::kModule, /*text_format=*/false, proto.mutable_module()));
   KASHI_ASSIGN_OR_RETURN(*proto.mutable_program(), program_->Serialize());
   return proto.SerializeAsString();
@@ -239,15 +249,16 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Deserialize(absl::
   if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || proto.program().empty()) {
     return InvalidArgument("the bytes are no executable of Kashi");
   }
-  CompileOptionsProto options = proto.options();
   if (!overridden_options.empty()) {
-    KASHI_ASSIGN_OR_RETURN(options, ParseOptions(overridden_options));
+    KASHI_ASSIGN_OR_RETURN(*proto.mutable_options(), ParseOptions(overridden_options));
   }
-  KASHI_ASSIGN_OR_RETURN(const CompileOptions engine_options, EngineOptionsOf(options));
+  KASHI_ASSIGN_OR_RETURN(const CompileOptions engine_options, EngineOptionsOf(proto.options()));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadHloProto(proto.module(), nullptr));
   KASHI_RETURN_IF_ERROR(Verify(*module));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::Deserialize(proto.program(), engine_options));
-  return Make(std::move(module), std::move(program), options, device_count);
+  proto.clear_module();
+  proto.clear_program();
+  return Make(std::move(module), std::move(program), std::move(proto), device_count);
 }
 
 // Passes may replace a root, and with it its sharding.

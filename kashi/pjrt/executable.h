@@ -41,7 +41,7 @@ class Executable {
   // The numbers of its devices: [replica * partitions + partition].
   const std::vector<int64_t>& devices() const { return devices_; }
   std::string SerializedDeviceAssignment() const;
-  const CompileOptionsProto& options() const { return options_; }
+  const CompileOptionsProto& options() const { return facts_.options(); }
 
   // Whether it has custom calls for which a handler must be asked.
   bool calls_handlers() const { return calls_handlers_; }
@@ -73,14 +73,14 @@ class Executable {
   Executable() = default;
   static absl::StatusOr<std::shared_ptr<const Executable>> Make(std::shared_ptr<const HloModule> module,
                                                                 std::unique_ptr<Program> program,
-                                                                const CompileOptionsProto& options,
+                                                                SerializedExecutableProto facts,
                                                                 int64_t device_count);
   absl::Status SetDevices(int64_t device_count);
   void SetShardings();
 
   std::shared_ptr<const HloModule> module_;  // before the passes of the engine
   std::shared_ptr<const Program> program_;
-  CompileOptionsProto options_;
+  SerializedExecutableProto facts_;  // without the module and the program
   std::string name_, fingerprint_;
   int64_t replicas_ = 1, partitions_ = 1;
   std::vector<int64_t> devices_;

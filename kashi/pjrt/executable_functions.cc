@@ -262,6 +262,17 @@ absl::StatusOr<std::vector<Buffer*>> ArgumentsOf(const PJRT_LoadedExecutable& ex
   return arguments;
 }
 
+// Moves a result into the memory of this kind.
+absl::Status Place(absl::string_view kind, std::unique_ptr<Buffer>* buffer) {
+  if ((*buffer)->memory_space().kind() == kind) return absl::OkStatus();
+  for (const auto& memory_space : (*buffer)->device().memory_spaces()) {
+    if (memory_space->kind() != kind) continue;
+    KASHI_ASSIGN_OR_RETURN(*buffer, (*buffer)->CopyTo(*memory_space));
+    return absl::OkStatus();
+  }
+  return InvalidArgument("%s has no memory \"%s\"", (*buffer)->device().ToString(), kind);
+}
+
 ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_ExecuteOptions* given) {
   ExecuteOptions options;
   FfiRun run;
@@ -293,6 +304,7 @@ absl::Status Call(PJRT_LoadedExecutable_Execute_Args& args) {
                          program->Execute(arguments, OptionsOf(executable, args.options)));
   for (size_t d = 0; d < results.size(); ++d) {
     for (size_t i = 0; i < results[d].buffers.size(); ++i) {
+      KASHI_RETURN_IF_ERROR(Place(executable.executable->results()[i].memory_kind, &results[d].buffers[i]));
       args.output_lists[d][i] = NewObject<PJRT_Buffer>(executable.client, std::move(results[d].buffers[i]));
     }
     if (args.device_complete_events != nullptr) {

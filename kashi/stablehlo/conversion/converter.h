@@ -131,6 +131,7 @@ class ModuleConverter {
   absl::Status MakeParameter(Scope* scope, const Operation& function, int64_t number, bool is_entry);
   HloInstruction* AddParameter(Scope* scope, const Operation& function, int64_t number, const Shape& shape);
   absl::StatusOr<HloInstruction*> MakeEntryRoot(Scope* scope, const Operation& function, Instructions results);
+  void KeepMemoryKinds(const Operation& function);
   absl::Status SetEntryAttributes(const Operation& function);
   absl::Status SetEntryLayouts(const Operation& function, ComputationLayout* layout);
   absl::Status ConvertOperation(Scope* scope, const Operation& operation);

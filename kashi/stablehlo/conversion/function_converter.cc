@@ -212,7 +212,23 @@ absl::StatusOr<HloInstruction*> ModuleConverter::MakeEntryRoot(Scope* scope, con
   return root;
 }
 
+static std::string MemoryKindOf(const Operation& function, absl::string_view list, size_t i) {
+  const Attribute* kind = FindNamed(AttributesOf(function, list, i), "mhlo.memory_kind");
+  return kind != nullptr && kind->kind == Attribute::Kind::kString ? std::string(kind->text) : "";
+}
+
+void ModuleConverter::KeepMemoryKinds(const Operation& function) {
+  const Block& block = function.regions[0].blocks[0];
+  for (size_t i = 0; i < block.arguments.size(); ++i) {
+    options_.memory_kinds->arguments.push_back(MemoryKindOf(function, "arg_attrs", i));
+  }
+  for (size_t i = 0; i < block.operations.back()->operands.size(); ++i) {
+    options_.memory_kinds->results.push_back(MemoryKindOf(function, "res_attrs", i));
+  }
+}
+
 absl::Status ModuleConverter::SetEntryAttributes(const Operation& function) {
+  if (options_.memory_kinds != nullptr) KeepMemoryKinds(function);
   ComputationLayout layout = module_->compute_computation_layout();
   KASHI_RETURN_IF_ERROR(SetEntryLayouts(function, &layout));
   const Shape& result = module_->result_shape();

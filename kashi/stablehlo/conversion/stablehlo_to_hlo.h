@@ -33,6 +33,12 @@ struct KnownArgument {
   std::optional<int64_t> value;               // of a scalar of integers, on which sizes may depend
 };
 
+// The memories that JAX wants for the arguments and results of the entry, such as "pinned_host"; "" where it leaves that
+// open. HLO has no place for them before layouts are chosen.
+struct MemoryKinds {
+  std::vector<std::string> arguments, results;
+};
+
 struct ConversionOptions {
   // The function that becomes the entry computation. Empty: `main`, or the only function that no other function calls.
   std::string entry;
@@ -42,6 +48,8 @@ struct ConversionOptions {
   // Returns the known facts of argument `number` of the entry. Called, in order, for arguments whose types leave sizes
   // open, and for integer scalars if sizes may depend on them. Null: nothing is known.
   std::function<absl::StatusOr<KnownArgument>(int64_t number)> argument;
+  // Not null: set by the conversion.
+  MemoryKinds* memory_kinds = nullptr;
 };
 
 // INVALID_ARGUMENT if the program breaks StableHLO's rules. UNIMPLEMENTED if HLO has no form for it. Both name the
