@@ -110,7 +110,8 @@ void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel) {
   const HloInstruction& scatter = *builder.fused.root_instruction();
   kernel->columns = ShapeUtil::ElementsIn(scatter.operand(2)->shape());
   kernel->updated_operand = scatter.operand(0)->parameter_number();
-  kernel->is_in_place = scatter.operand(0)->user_count() == 1;
+  // A user may read it twice: scatter(x, i, x).
+  kernel->is_in_place = scatter.operand(0)->user_count() == 1 && absl::c_count(scatter.operands(), scatter.operand(0)) == 1;
   ScatterKernelEmitter(builder).Emit();
 }
 

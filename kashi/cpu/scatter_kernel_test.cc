@@ -104,6 +104,11 @@ TEST(ScatterKernelTest, JoinsIndicesAndUpdates) {
   w = f32[40] reverse(v), dimensions={0}
   ROOT s = f32[40] scatter(x, i, w),)",
                             scatter, " }"));
+  // The updates are the updated operand.
+  ExpectKernel(absl::StrCat(head, R"(ENTRY e { x = f32[40] parameter(0)
+  i = s32[40] parameter(1)
+  ROOT s = f32[40] scatter(x, i, x),)",
+                            scatter, " }"));
   // Zeros that are updated.
   ExpectKernel(absl::StrCat(head, R"(ENTRY e { u = f32[90] parameter(0)
   i = s32[90] parameter(1)

@@ -1,6 +1,8 @@
 #include "tests/engines/frame.h"
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -78,6 +80,29 @@ std::string Bare(const Core& core) {
   ModuleText module(core);
   return module.End(module.AddCore(core, module.Parameters(core.operands)));
 }
+
+// Operands of one shape are one parameter: scatter(x, i, x). With `is_fused`, something is computed before and after.
+std::string WithOneOperand(const Core& core, bool is_fused) {
+  if (core.result.is_dynamic()) return "";
+  ModuleText module(core);
+  std::vector<std::string> operands;
+  for (size_t i = 0; i < core.operands.size(); ++i) {
+    const auto first = std::find_if(core.operands.begin(), core.operands.begin() + static_cast<int64_t>(i),
+                                    [&](const Shape& shape) { return ShapeUtil::Equal(shape, core.operands[i]); });
+    const size_t at = static_cast<size_t>(first - core.operands.begin());
+    if (at < i) {
+      operands.push_back(operands[at]);
+    } else {
+      operands.push_back(module.Parameter(core.operands[i]));
+      if (is_fused) operands.back() = module.AddUnary(core.operands[i], operands.back());
+    }
+  }
+  if (std::set<std::string>(operands.begin(), operands.end()).size() == operands.size()) return "";
+  const std::string result = module.AddCore(core, operands);
+  return is_fused ? module.End(module.AddUnary(core.result, result)) : module.End(result);
+}
+std::string OneOperand(const Core& core) { return WithOneOperand(core, /*is_fused=*/false); }
+std::string OneOperandFused(const Core& core) { return WithOneOperand(core, /*is_fused=*/true); }
 
 // Elementwise operations before and after: all of it can be one kernel.
 std::string Fused(const Core& core) {
@@ -345,6 +370,8 @@ absl::Span<const Frame> Frames() {
       {"padded", &Padded},
       {"beside large", &BesideLarge},
       {"repeated", &Repeated},
+      {"one operand", &OneOperand},
+      {"one operand, fused", &OneOperandFused},
   };
   return kFrames;
 }
