@@ -9,6 +9,7 @@
 #include "kashi/passes/keep_excess_precision.h"
 #include "kashi/passes/mask_updates.h"
 #include "kashi/passes/orient_dots.h"
+#include "kashi/passes/simplify.h"
 #include "kashi/passes/split_reductions.h"
 #include "kashi/passes/sum_repeats.h"
 #include "kashi/passes/unroll_loops.h"
@@ -21,6 +22,7 @@ constexpr PassRow kPasses[] = {
     {"inline-calls", &InlineCalls, ""},
     {"keep-excess-precision", &KeepExcessPrecision, "calls are inlined; fusions and loops are not"},
     {"inline-fusions", &InlineFusions, "what a fusion takes and gives is rounded already"},
+    {"simplify", &Simplify, "calls are inlined: what they pass on is seen"},
     {"unroll-loops", &UnrollLoops, "calls and fusions are inlined"},
     {"fold-constants", &FoldConstants, "loops are unrolled: their counters become constants"},
     {"mask-updates", &MaskUpdates, ""},

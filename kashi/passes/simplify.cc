@@ -1,0 +1,129 @@
+#include "kashi/passes/simplify.h"
+
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "kashi/array/shape_util.h"
+#include "kashi/base/status.h"
+#include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/passes/inline_calls.h"
+
+namespace kashi::passes {
+namespace {
+
+// The scalar of which all elements are, if it is a constant.
+const Literal* ConstantOf(const HloInstruction& x) {
+  const HloInstruction* source = &x;
+  if (source->opcode() == HloOpcode::kBroadcast) source = source->operand(0);
+  const bool is_scalar =
+      source->opcode() == HloOpcode::kConstant && source->shape().IsArray() && source->shape().rank() == 0;
+  return is_scalar ? &source->literal() : nullptr;
+}
+bool IsNumber(const HloInstruction& x, int64_t number) {
+  const Literal* const constant = ConstantOf(x);
+  return constant != nullptr && constant->GetIntegralAsS64({}) == number;
+}
+
+bool IsIdentity(absl::Span<const int64_t> dimensions) {
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    if (dimensions[i] != static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+bool IsReversalOfNothing(const HloInstruction& reverse) {
+  return absl::c_all_of(reverse.dimensions(), [&](int64_t dimension) {
+    return reverse.shape().dimensions(static_cast<int>(dimension)) <= 1;
+  });
+}
+
+bool IsPadOfNothing(const PaddingConfig& padding) {
+  return absl::c_all_of(padding.dimensions(), [](const auto& dimension) {
+    return dimension.edge_padding_low() == 0 && dimension.edge_padding_high() == 0 && dimension.interior_padding() == 0;
+  });
+}
+
+// The number of the operand that an operation on integers gives back; -1: none.
+int64_t KeptOfIntegers(const HloInstruction& x) {
+  if (!primitive_util::IsIntegralType(x.shape().element_type())) return -1;
+  const int64_t neutral = x.opcode() == HloOpcode::kMultiply ? 1 : 0;
+  if (IsNumber(*x.operand(1), neutral)) return 0;
+  return x.opcode() != HloOpcode::kSubtract && IsNumber(*x.operand(0), neutral) ? 1 : -1;
+}
+
+int64_t KeptOfSelect(const HloInstruction& select) {
+  const Literal* const chosen = ConstantOf(*select.operand(0));
+  if (chosen == nullptr) return -1;
+  return chosen->Get<bool>({}) ? 1 : 2;
+}
+
+// The number of the operand that the instruction gives back, if its shape is that of the result; -1: none.
+int64_t KeptOperand(const HloInstruction& x) {
+  switch (x.opcode()) {
+    case HloOpcode::kSlice:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kConvert:
+    case HloOpcode::kReshape:
+      return 0;
+    case HloOpcode::kDynamicUpdateSlice:
+      return 1;
+    case HloOpcode::kConcatenate:
+      return x.operand_count() == 1 ? 0 : -1;
+    case HloOpcode::kTranspose:
+    case HloOpcode::kBroadcast:
+      return IsIdentity(x.dimensions()) ? 0 : -1;
+    case HloOpcode::kReverse:
+      return IsReversalOfNothing(x) ? 0 : -1;
+    case HloOpcode::kPad:
+      return IsPadOfNothing(x.padding_config()) ? 0 : -1;
+    case HloOpcode::kAdd:
+    case HloOpcode::kSubtract:
+    case HloOpcode::kMultiply:
+      return KeptOfIntegers(x);
+    case HloOpcode::kSelect:
+      return KeptOfSelect(x);
+    default:
+      return -1;
+  }
+}
+
+// A concatenation without the operands that have no elements; null: it has none, or nothing else.
+absl::StatusOr<HloInstruction*> WithoutEmptyOperands(HloInstruction* concatenate) {
+  std::vector<HloInstruction*> operands;
+  for (HloInstruction* operand : concatenate->operands()) {
+    if (!ShapeUtil::IsZeroElementArray(operand->shape())) operands.push_back(operand);
+  }
+  if (operands.empty() || operands.size() == concatenate->operands().size()) return nullptr;
+  HloComputation* const computation = concatenate->parent();
+  HloInstruction* const shorter =
+      computation->AddInstruction(concatenate->CloneWithNewOperands(concatenate->shape(), operands));
+  KASHI_RETURN_IF_ERROR(computation->ReplaceInstruction(concatenate, shorter));
+  return shorter;
+}
+
+absl::Status SimplifyInstruction(HloInstruction* x) {
+  const bool is_plain = x->shape().IsArray() && x->shape().is_static() && !x->HasControlDependencies();
+  if (!is_plain) return absl::OkStatus();
+  if (x->opcode() == HloOpcode::kConcatenate) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* const shorter, WithoutEmptyOperands(x));
+    if (shorter != nullptr) x = shorter;
+  }
+  const int64_t kept = KeptOperand(*x);
+  if (kept < 0 || !ShapeUtil::Equal(x->operand(kept)->shape(), x->shape())) return absl::OkStatus();
+  return x->parent()->ReplaceInstruction(x, x->mutable_operand(kept));
+}
+
+}  // namespace
+
+absl::Status Simplify(HloModule* module, const PassContext& context) {
+  for (HloComputation* computation : ComputationsRunAsAWhole(module)) {
+    KASHI_RETURN_IF_ERROR(context.check_stopped());
+    for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+      KASHI_RETURN_IF_ERROR(SimplifyInstruction(instruction));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kashi::passes
