@@ -6,6 +6,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/hlo_evaluator.h"
+#include "kashi/literal/literal_util.h"
 #include "kashi/passes/inline_calls.h"
 
 namespace kashi::passes {
@@ -17,12 +18,28 @@ bool HasFewElements(const HloInstruction* x) {
   return x->shape().IsArray() && x->shape().is_static() && ShapeUtil::ElementsIn(x->shape()) <= kMostFoldedElements;
 }
 
+// A constant, or one that is repeated.
+bool IsKnown(const HloInstruction* x) {
+  if (x->opcode() == HloOpcode::kBroadcast && HasFewElements(x)) x = x->operand(0);
+  return x->opcode() == HloOpcode::kConstant && HasFewElements(x);
+}
+
 bool CanFoldConstants(const HloInstruction& instruction, const CodeSupport& support) {
   if (instruction.operand_count() == 0 || !support.CanFuse(instruction) || !HasFewElements(&instruction)) return false;
   const bool repeats = instruction.opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(instruction.shape()) > 1;
-  return !repeats && absl::c_all_of(instruction.operands(), [](const HloInstruction* operand) {
-    return operand->opcode() == HloOpcode::kConstant && HasFewElements(operand);
-  });
+  return !repeats && absl::c_all_of(instruction.operands(), IsKnown);
+}
+
+// The constant, or a broadcast of one element if all are equal: kernels repeat it at no cost.
+HloInstruction* AddConstant(Literal value, HloInstruction& folded) {
+  HloComputation* const computation = folded.parent();
+  const bool is_repeated = ShapeUtil::ElementsIn(value.shape()) > 1 && value.IsAllFirst();
+  if (!is_repeated) {
+    return computation->AddInstruction(HloInstruction::CreateConstant(std::move(value)), folded.name());
+  }
+  HloInstruction* const element = computation->AddInstruction(
+      HloInstruction::CreateConstant(LiteralUtil::GetFirstScalarLiteral(value)), folded.name());
+  return computation->AddInstruction(HloInstruction::CreateBroadcast(folded.shape(), element, {}));
 }
 
 absl::Status ReplaceUses(HloInstruction* instruction, HloInstruction* by) {
@@ -45,10 +62,9 @@ absl::Status FoldIn(HloComputation* computation, const PassContext& context) {
       if (!ShapeUtil::Compatible(element->shape(), instruction->shape())) continue;
       KASHI_RETURN_IF_ERROR(ReplaceUses(instruction, element));
     } else if (Literal value;
-               CanFoldConstants(*instruction, context.support) && evaluator.TryEvaluate(instruction, &value)) {
-      HloInstruction* constant =
-          computation->AddInstruction(HloInstruction::CreateConstant(std::move(value)), instruction->name());
-      KASHI_RETURN_IF_ERROR(ReplaceUses(instruction, constant));
+               CanFoldConstants(*instruction, context.support) &&
+               evaluator.TryEvaluate(instruction, &value, /*recursively_evaluate_nonconstant_operands=*/true)) {
+      KASHI_RETURN_IF_ERROR(ReplaceUses(instruction, AddConstant(std::move(value), *instruction)));
     }
   }
   return absl::OkStatus();

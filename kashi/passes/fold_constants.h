@@ -9,8 +9,8 @@
 
 namespace kashi::passes {
 
-// In all computations that are run as a whole. The evaluator computes the constants. Broadcasts stay: kernels repeat a
-// constant at no cost.
+// In all computations that are run as a whole. The evaluator computes the constants. Broadcasts stay, and a result with
+// equal elements becomes one: kernels repeat a constant at no cost.
 absl::Status FoldConstants(HloModule* module, const PassContext& context);
 
 }  // namespace kashi::passes

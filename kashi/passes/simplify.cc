@@ -7,6 +7,7 @@
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/literal/literal_util.h"
 #include "kashi/passes/inline_calls.h"
 
 namespace kashi::passes {
@@ -102,6 +103,32 @@ absl::StatusOr<HloInstruction*> WithoutEmptyOperands(HloInstruction* concatenate
   return shorter;
 }
 
+// What an operation without elements to work on gives: the value of which all elements of its result are; null: it is
+// none of those.
+HloInstruction* ValueWithoutElements(HloInstruction* x) {
+  const bool has_empty_operand = x->operand_count() > 0 && ShapeUtil::IsZeroElementArray(x->operand(0)->shape());
+  HloComputation* const computation = x->parent();
+  const auto zero = [&] {
+    return computation->AddInstruction(HloInstruction::CreateConstant(LiteralUtil::Zero(x->shape().element_type())));
+  };
+  if (ShapeUtil::IsZeroElementArray(x->shape())) {
+    const bool has_value = x->opcode() == HloOpcode::kParameter || x->opcode() == HloOpcode::kConstant ||
+                           x->opcode() == HloOpcode::kBroadcast || x->HasSideEffect();
+    return has_value ? nullptr : zero();
+  }
+  if (!has_empty_operand) return nullptr;
+  if (x->opcode() == HloOpcode::kDot) return zero();
+  return x->opcode() == HloOpcode::kReduce || x->opcode() == HloOpcode::kPad ? x->mutable_operand(1) : nullptr;
+}
+
+// The array that an update of no elements leaves as it is; null: it updates something.
+HloInstruction* NotUpdated(HloInstruction* x) {
+  const int64_t update = x->opcode() == HloOpcode::kScatter ? 2 : 1;
+  const bool is_update = x->opcode() == HloOpcode::kScatter || x->opcode() == HloOpcode::kDynamicUpdateSlice;
+  if (!is_update || !ShapeUtil::IsZeroElementArray(x->operand(update)->shape())) return nullptr;
+  return ShapeUtil::Equal(x->operand(0)->shape(), x->shape()) ? x->mutable_operand(0) : nullptr;
+}
+
 absl::Status SimplifyInstruction(HloInstruction* x) {
   const bool is_plain = x->shape().IsArray() && x->shape().is_static() && !x->HasControlDependencies();
   if (!is_plain) return absl::OkStatus();
@@ -109,6 +136,11 @@ absl::Status SimplifyInstruction(HloInstruction* x) {
     KASHI_ASSIGN_OR_RETURN(HloInstruction* const shorter, WithoutEmptyOperands(x));
     if (shorter != nullptr) x = shorter;
   }
+  if (HloInstruction* const value = ValueWithoutElements(x); value != nullptr) {
+    return x->parent()->ReplaceInstruction(
+        x, x->parent()->AddInstruction(HloInstruction::CreateBroadcast(x->shape(), value, {})));
+  }
+  if (HloInstruction* const array = NotUpdated(x); array != nullptr) return x->parent()->ReplaceInstruction(x, array);
   const int64_t kept = KeptOperand(*x);
   if (kept < 0 || !ShapeUtil::Equal(x->operand(kept)->shape(), x->shape())) return absl::OkStatus();
   return x->parent()->ReplaceInstruction(x, x->mutable_operand(kept));

@@ -5,6 +5,9 @@
 //   that moves nothing, a reversal of dimensions of size 1                        x
 //   integers: 0 + x, x - 0, 1 * x                                                 x
 //   select by a constant                                                          one of both
+//
+// And operations on no elements: a reduction, a pad or a product of nothing is one value, and an update by nothing the
+// array. So arrays without elements, for which small loops have no code, do not get there.
 #ifndef KASHI_PASSES_SIMPLIFY_H_
 #define KASHI_PASSES_SIMPLIFY_H_
 
