@@ -29,8 +29,9 @@ struct ExecuteOptions {
   // The program ends with CANCELLED soon after the flag is set. If it has not begun when its arguments are ready, it
   // does not begin. The flag must outlive the program. Null: never.
   const std::atomic<bool>* cancelled = nullptr;
-  // Called first for each custom call (EvaluationOptions).
+  // As in EvaluationOptions.
   CustomCallHandler custom_call_handler;
+  bool handles_unknown_calls_only = false;
 };
 
 struct DeviceResults {

@@ -32,7 +32,7 @@ class FfiCalls {
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<OfInstruction>> calls_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A handler for ExecuteOptions: UNIMPLEMENTED for targets that Kashi computes itself.
+// A handler for ExecuteOptions, for targets that Kashi does not compute.
 CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run);
 
 }  // namespace kashi::pjrt
