@@ -226,8 +226,8 @@ HloInstruction* ComputationPartitioner::EmitOnOneDevice(const HloInstruction& ca
   HloComputation* const on_others = module.AddEmbeddedComputation(elsewhere.Build(elsewhere.Zeros(call.shape())));
   std::vector<int64_t> is_other(program_.axes().devices(), 1);
   is_other[holder] = 0;
-  HloInstruction* value = program_.Add(HloInstruction::CreateConditional(
-      call.shape(), program_.Table(is_other), {on_holder, on_others}, {all, all}));
+  HloInstruction* value = program_.Add(
+      HloInstruction::CreateConditional(call.shape(), program_.Table(is_other), {on_holder, on_others}, {all, all}));
   const auto from_holder = [&](HloInstruction* x) {
     return x->shape().IsArray() ? program_.BroadcastFrom(x, holder) : x;
   };

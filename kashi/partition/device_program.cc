@@ -42,10 +42,21 @@ std::vector<int64_t> DimensionsOf(const HloInstruction& x) {
 
 // ---- DeviceModule --------------------------------------------------------------------------------------------------
 
+// Takes the sharding calls out: JAX writes some on the scalars of an all-reduce's computation.
+static void DropShardingCalls(HloComputation* computation) {
+  for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+    instruction->clear_sharding();
+    const bool is_plain = instruction->operand_count() == 1 && instruction->shape() == instruction->operand(0)->shape();
+    if (!hlo::IsShardingCall(*instruction) || !is_plain) continue;
+    computation->ReplaceInstruction(instruction, instruction->mutable_operand(0)).IgnoreError();  // of one shape
+  }
+}
+
 HloComputation* DeviceModule::CopyOf(const HloComputation& computation) {
   const auto copy = [this](const HloComputation* original) {
     if (copies_.contains(original)) return;
     copies_[original] = module_->AddEmbeddedComputation(original->Clone("", &copies_));
+    DropShardingCalls(copies_[original]);
   };
   if (!copies_.contains(&computation)) {
     for (const HloComputation* called : computation.MakeEmbeddedComputationsList()) copy(called);

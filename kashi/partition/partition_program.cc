@@ -82,8 +82,10 @@ int64_t FirstFreeChannel(const HloModule& module) {
 // Writes the entry computation: its parameters and its result lie on the devices as the text says.
 class EntryPartitioner {
  public:
-  EntryPartitioner(const HloModule& flat, const ProgramShardings& shardings, DeviceModule* module)
+  EntryPartitioner(const HloModule& flat, const ProgramShardings& shardings, std::vector<bool> open_results,
+                   DeviceModule* module)
       : entry_(*flat.entry_computation()),
+        open_(std::move(open_results)),
         shardings_(shardings),
         axes_(module->axes()),
         devices_(axes_.devices()),
@@ -130,6 +132,24 @@ class EntryPartitioner {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<bool> IsEven(const HloSharding& sharding, const Shape& shape) const {
+    if (sharding.IsReplicated() || !shape.is_static()) return true;
+    KASHI_ASSIGN_OR_RETURN(const ShardGrid grid, ShardGrid::Make(sharding, shape.dimensions(), devices_));
+    return grid.is_even();
+  }
+
+  // A leaf of the result that its caller takes with any even sharding.
+  absl::StatusOr<HloInstruction*> OpenResultLeaf(HloInstruction* value, int from, int to,
+                                                 const std::optional<HloSharding>& said, HloSharding* sharding) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf, ResultLeaf(value, from, to, said, sharding));
+    const Variable& variable = shardings_.variable(to);
+    if (!variable.shape->IsArray()) return leaf;
+    KASHI_ASSIGN_OR_RETURN(const bool is_even, IsEven(*sharding, *variable.shape));
+    if (is_even) return leaf;
+    *sharding = HloSharding::Replicate();
+    return partitioner_.Whole(value, from);
+  }
+
   // One leaf of the result, with its sharding.
   absl::StatusOr<HloInstruction*> ResultLeaf(HloInstruction* value, int from, int to,
                                              const std::optional<HloSharding>& said, HloSharding* sharding) {
@@ -162,9 +182,13 @@ class EntryPartitioner {
             i, root.name());
       }
       shardings.push_back(HloSharding::Replicate());
+      HloInstruction* const value = partitioner_.LeavesOf(root)[i];
+      const std::optional<HloSharding> wanted = i < said.size() ? said[i] : std::nullopt;
+      const bool is_open = i < open_.size() && open_[i];
       KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf,
-                             ResultLeaf(partitioner_.LeavesOf(root)[i], from[i], shardings_.results()[i],
-                                        i < said.size() ? said[i] : std::nullopt, &shardings.back()));
+                             is_open
+                                 ? OpenResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back())
+                                 : ResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back()));
       leaves.push_back(leaf);
     }
     HloInstruction* result = partitioner_.TreeOf(root.shape(), leaves);
@@ -174,6 +198,7 @@ class EntryPartitioner {
   }
 
   const HloComputation& entry_;
+  const std::vector<bool> open_;
   const ProgramShardings& shardings_;
   const DeviceAxes& axes_;
   const int64_t devices_;
@@ -226,7 +251,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& mod
   std::unique_ptr<HloModule> made = NewModule(module, partitions);
   DeviceModule devices(made.get(), axes, FirstFreeChannel(module));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry,
-                         EntryPartitioner(*flat, shardings, &devices).Run(parameters, results));
+                         EntryPartitioner(*flat, shardings, options.open_results, &devices).Run(parameters, results));
   made->AddEntryComputation(std::move(entry));
   made->RemoveDeadCode();
   made->mutable_config().set_entry_computation_layout(made->compute_computation_layout());

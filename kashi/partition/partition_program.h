@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kashi/hlo/ir/hlo_module.h"
@@ -29,6 +30,9 @@ struct PartitionOptions {
   static constexpr int64_t kMaxPartitions = 4096;
   // 0: the number of ProgramScopeOf. INVALID_ARGUMENT if the module is not a global program then.
   int64_t num_partitions = 0;
+  // For each leaf of the result, or none: its caller takes any sharding, but for one that is not even, which JAX has no
+  // arrays of: each device then has all of it.
+  std::vector<bool> open_results;
 };
 
 // The module must have passed the verifier. It is not changed. UNIMPLEMENTED for several replicas, and for operations

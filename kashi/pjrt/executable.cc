@@ -98,6 +98,11 @@ absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr
   if (partitions == 1 || is_of_one_device) return std::shared_ptr<const HloModule>(std::move(module));
   PartitionOptions partition;
   partition.num_partitions = partitions;
+  const auto& open = options.allow_spmd_sharding_propagation_to_output();
+  const int64_t results = ShapeUtil::GetLeafCount(module->entry_computation()->root_instruction()->shape());
+  // One answer may be for all.
+  partition.open_results.assign(results, open.size() == 1 && open[0]);
+  if (open.size() == results) partition.open_results.assign(open.begin(), open.end());
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> partitioned, PartitionProgram(*module, partition));
   return std::shared_ptr<const HloModule>(std::move(partitioned));
 }

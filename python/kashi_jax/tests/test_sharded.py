@@ -35,6 +35,22 @@ def test_results_of_open_sharding(mesh, array):
     assert x[3, 5] == array[3, 5]
 
 
+def test_results_that_cannot_be_cut_evenly(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x")))
+    y = jax.jit(lambda x: (x[1:], jnp.pad(x, 1)))(x)
+    np.testing.assert_array_equal(y[0], array[1:])
+    np.testing.assert_array_equal(y[1], np.pad(array, 1))
+    constrained = jax.jit(lambda x: lax.with_sharding_constraint(x * 2, NamedSharding(mesh, P("x"))))(jnp.ones((7, 3)))
+    np.testing.assert_array_equal(constrained, np.full((7, 3), 2))
+
+
+def test_a_region_that_is_manual_along_one_axis(mesh, array):
+    if not hasattr(jax, "shard_map"):
+        pytest.skip("this version of JAX has no jax.shard_map")
+    program = jax.jit(jax.shard_map(lambda x: lax.psum(x, "x"), mesh=mesh, in_specs=P("x"), out_specs=P(), axis_names={"x"}))
+    np.testing.assert_array_equal(program(array), array.reshape(4, 2, 8).sum(0))
+
+
 def test_shardings_of_arguments_and_results(mesh, array):
     program = jax.jit(jnp.matmul, in_shardings=(NamedSharding(mesh, P("x", None)), NamedSharding(mesh, P(None, "y"))),
                       out_shardings=NamedSharding(mesh, P("x", "y")))
