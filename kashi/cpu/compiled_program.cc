@@ -131,7 +131,7 @@ absl::Status CompiledProgram::RunOnMemory(absl::Span<const void* const> argument
 bool CompiledProgram::HasHandler(const evaluator::EvaluationRun& run) const {
   if (custom_calls_.empty()) return false;
   const EvaluationOptions& options = run.options();
-  const bool asks = options.custom_call_handler && !options.handles_unknown_calls_only;
+  const bool asks = options.custom_call_handler && !options.is_handled;
   return asks || absl::c_any_of(custom_calls_, [](const std::string& target) {
            return static_cast<bool>(CustomCallRegistry::Global().Find(target));
          });

@@ -107,7 +107,7 @@ ProgramLaunch::Setup ProgramLaunch::MakeSetup() const {
   Setup setup;
   setup.options.cancelled = options.cancelled;
   setup.options.custom_call_handler = options.custom_call_handler;
-  setup.options.handles_unknown_calls_only = options.handles_unknown_calls_only;
+  setup.options.is_handled = options.is_handled;
   ProgramDoor::Complete(*program, &setup.options, &setup.hooks);
   setup.limits = evaluator::LimitsOf(setup.options);
   setup.limits.memory = memory;

@@ -31,7 +31,7 @@ struct ExecuteOptions {
   const std::atomic<bool>* cancelled = nullptr;
   // As in EvaluationOptions.
   CustomCallHandler custom_call_handler;
-  bool handles_unknown_calls_only = false;
+  std::function<bool(const HloInstruction& custom_call)> is_handled;
 };
 
 struct DeviceResults {

@@ -528,7 +528,7 @@ template <>
 absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
   const std::string& name = op.instruction.custom_call_target();
   const EvaluationOptions& options = op.run.options();
-  const bool asks = !options.handles_unknown_calls_only || !IsKnown(name);
+  const bool asks = !options.is_handled || options.is_handled(op.instruction);
   for (const CustomCallHandler& handler :
        {asks ? options.custom_call_handler : nullptr, CustomCallRegistry::Global().Find(name)}) {
     if (!handler) continue;

@@ -42,8 +42,9 @@ struct EvaluationOptions {
   // Called first, for every target. If it returns UNIMPLEMENTED, the registry and Kashi's own targets are tried
   // (custom_call.cc).
   CustomCallHandler custom_call_handler;
-  // Only called for targets that Kashi does not compute: compiled programs need not ask it for each call of LAPACK.
-  bool handles_unknown_calls_only = false;
+  // Not null: the handler is only called where this is true. Compiled programs then keep their own code for small calls of
+  // LAPACK, which asks nobody.
+  std::function<bool(const HloInstruction& custom_call)> is_handled;
   // Called after each instruction of the entry and of called computations, except those on scalars (reduce, map …). If
   // it returns an error, the run ends with this error.
   std::function<absl::Status(const HloInstruction&, const Value&)> observer;

@@ -2,9 +2,7 @@
 
 namespace kashi::pjrt {
 
-PJRT_Error* MakeError(const absl::Status& status) {
-  return status.ok() ? nullptr : new PJRT_Error(status);
-}
+PJRT_Error* MakeError(const absl::Status& status) { return status.ok() ? nullptr : new PJRT_Error(status); }
 
 absl::Status StatusOf(int code, absl::string_view message) {
   if (code == PJRT_Error_Code_OK) return absl::OkStatus();

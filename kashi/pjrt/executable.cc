@@ -16,10 +16,10 @@
 #include "kashi/engine/leaves.h"
 #include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_group.h"
-#include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/partition/partition_program.h"
+#include "kashi/pjrt/ffi_host.h"
 #include "kashi/pjrt/types.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/proto/records_proto.h"
@@ -110,9 +110,7 @@ absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr
 bool NeedsHandlers(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kCustomCall && !IsKnownCustomCall(instruction->custom_call_target())) {
-        return true;
-      }
+      if (instruction->opcode() == HloOpcode::kCustomCall && IsHandled(*instruction)) return true;
     }
   }
   return false;

@@ -73,8 +73,7 @@ class Executable {
   Executable() = default;
   static absl::StatusOr<std::shared_ptr<const Executable>> Make(std::shared_ptr<const HloModule> module,
                                                                 std::unique_ptr<Program> program,
-                                                                SerializedExecutableProto facts,
-                                                                int64_t device_count);
+                                                                SerializedExecutableProto facts, int64_t device_count);
   absl::Status SetDevices(int64_t device_count);
   void SetShardings();
 

@@ -281,7 +281,7 @@ ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_Exe
     options.non_donatable.assign(kept.begin(), kept.end());
     if (given->context != nullptr) run.user_data = given->context->user_data;
   }
-  options.handles_unknown_calls_only = true;
+  options.is_handled = IsHandled;
   if (executable.executable->calls_handlers())
     options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
   return options;

@@ -5,13 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/nested_launch.h"
+#include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/pjrt/ffi_handlers.h"
 
 namespace kashi::pjrt {
 namespace {
+
+// From this size on, tuned libraries are faster than Kashi's LAPACK.
+constexpr int64_t kLargeMatrix = 64;
 
 // Arrays of a call as the structures of the interface.
 class Buffers {
@@ -133,6 +139,16 @@ absl::StatusOr<FfiCalls::OfInstruction*> FfiCalls::Of(const HloInstruction& call
                             made->attributes->attrs(), nullptr, nullptr));
   known = std::move(made);
   return known.get();
+}
+
+bool IsHandled(const HloInstruction& call) {
+  const std::string& target = call.custom_call_target();
+  if (!IsKnownCustomCall(target)) return true;
+  if (!absl::StartsWith(target, "lapack_") || call.operand_count() == 0 || !FfiHandlers::Global().Find(target))
+    return false;
+  const Shape& matrix = call.operand(0)->shape();
+  return matrix.IsArray() &&
+         absl::c_count_if(matrix.dimensions(), [](int64_t size) { return size >= kLargeMatrix; }) >= 2;
 }
 
 CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run) {
