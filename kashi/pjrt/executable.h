@@ -33,6 +33,8 @@ class Executable {
                                                                        int64_t device_count);
   absl::StatusOr<std::string> Serialize() const;
 
+  // Before the passes of the engine: the program of each device.
+  const HloModule& module() const { return *module_; }
   const std::shared_ptr<const Program>& program() const { return program_; }
   const std::string& name() const { return name_; }
   const std::string& fingerprint() const { return fingerprint_; }

@@ -9,6 +9,8 @@
 #include "kashi/pjrt/ffi_host.h"
 #include "kashi/pjrt/functions.h"
 #include "kashi/pjrt/objects.h"
+#include "kashi/pjrt/program_check.h"
+#include "kashi/pjrt/report.h"
 #include "kashi/pjrt/types.h"
 
 namespace kashi::pjrt {
@@ -24,6 +26,7 @@ void GiveBytes(std::string bytes, const char** data, size_t* size, Holder** hold
 }
 
 absl::StatusOr<PJRT_LoadedExecutable*> Load(const PJRT_Client& client, std::shared_ptr<const Executable> executable) {
+  KASHI_RETURN_IF_ERROR(WriteReport(*executable));
   const ClientState& state = *client.state;
   std::vector<LocalDevice*> devices;
   for (const int64_t id : executable->devices()) {
@@ -300,6 +303,10 @@ absl::Status Call(PJRT_LoadedExecutable_Execute_Args& args) {
                            ArgumentsOf(executable, *program, args.argument_lists[d], args.num_args,
                                        std::min(d, program->devices().size() - 1), &tokens));
     arguments.push_back(std::move(of_device));
+  }
+  // Calls of the outside world must not happen twice.
+  if (ChecksPrograms() && arguments.size() == 1 && !executable.executable->calls_handlers()) {
+    KASHI_RETURN_IF_ERROR(CheckProgram(program->program(), arguments[0]));
   }
   KASHI_ASSIGN_OR_RETURN(std::vector<DeviceResults> results,
                          program->Execute(arguments, OptionsOf(executable, args.options)));
