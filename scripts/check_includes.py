@@ -33,6 +33,8 @@ SYSTEM_INCLUDES = {
     "kashi/base/guard_pages.cc": ("signal.h", "sys/mman.h", "unistd.h"),
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/engine/object_cache.cc": ("fcntl.h", "sys/stat.h", "unistd.h"),  # owners and modes of files
+    "kashi/pjrt/pjrt_c_api.h": ("stdbool.h", "stddef.h", "stdint.h"),  # plain C
+    "kashi/pjrt/report.cc": ("unistd.h",),  # getpid
     "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory
     "kashi/relayout/relayout_runner_testing.h": ("sys/mman.h",),  # pages that may not be touched

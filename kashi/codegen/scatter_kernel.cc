@@ -111,7 +111,8 @@ void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel) {
   kernel->columns = ShapeUtil::ElementsIn(scatter.operand(2)->shape());
   kernel->updated_operand = scatter.operand(0)->parameter_number();
   // A user may read it twice: scatter(x, i, x).
-  kernel->is_in_place = scatter.operand(0)->user_count() == 1 && absl::c_count(scatter.operands(), scatter.operand(0)) == 1;
+  kernel->is_in_place =
+      scatter.operand(0)->user_count() == 1 && absl::c_count(scatter.operands(), scatter.operand(0)) == 1;
   ScatterKernelEmitter(builder).Emit();
 }
 

@@ -42,8 +42,8 @@ struct EvaluationOptions {
   // Called first, for every target. If it returns UNIMPLEMENTED, the registry and Kashi's own targets are tried
   // (custom_call.cc).
   CustomCallHandler custom_call_handler;
-  // Not null: the handler is only called where this is true. Compiled programs then keep their own code for small calls of
-  // LAPACK, which asks nobody.
+  // Not null: the handler is only called where this is true. Compiled programs then keep their own code for small calls
+  // of LAPACK, which asks nobody.
   std::function<bool(const HloInstruction& custom_call)> is_handled;
   // Called after each instruction of the entry and of called computations, except those on scalars (reduce, map …). If
   // it returns an error, the run ends with this error.

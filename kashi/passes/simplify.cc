@@ -59,34 +59,38 @@ int64_t KeptOfSelect(const HloInstruction& select) {
   return chosen->Get<bool>({}) ? 1 : 2;
 }
 
-// The number of the operand that the instruction gives back, if its shape is that of the result; -1: none.
+int64_t First(const HloInstruction&) { return 0; }
+int64_t Second(const HloInstruction&) { return 1; }
+int64_t KeptIfIdentity(const HloInstruction& x) { return IsIdentity(x.dimensions()) ? 0 : -1; }
+int64_t KeptOfConcatenate(const HloInstruction& x) { return x.operand_count() == 1 ? 0 : -1; }
+int64_t KeptOfReverse(const HloInstruction& x) { return IsReversalOfNothing(x) ? 0 : -1; }
+int64_t KeptOfPad(const HloInstruction& x) { return IsPadOfNothing(x.padding_config()) ? 0 : -1; }
+
+// The number of the operand that an operation gives back, if its shape is that of the result; -1: none.
+struct Rule {
+  HloOpcode opcode;
+  int64_t (*kept)(const HloInstruction& x);
+};
+constexpr Rule kRules[] = {{HloOpcode::kSlice, &First},
+                           {HloOpcode::kDynamicSlice, &First},
+                           {HloOpcode::kConvert, &First},
+                           {HloOpcode::kReshape, &First},
+                           {HloOpcode::kDynamicUpdateSlice, &Second},
+                           {HloOpcode::kConcatenate, &KeptOfConcatenate},
+                           {HloOpcode::kTranspose, &KeptIfIdentity},
+                           {HloOpcode::kBroadcast, &KeptIfIdentity},
+                           {HloOpcode::kReverse, &KeptOfReverse},
+                           {HloOpcode::kPad, &KeptOfPad},
+                           {HloOpcode::kAdd, &KeptOfIntegers},
+                           {HloOpcode::kSubtract, &KeptOfIntegers},
+                           {HloOpcode::kMultiply, &KeptOfIntegers},
+                           {HloOpcode::kSelect, &KeptOfSelect}};
+
 int64_t KeptOperand(const HloInstruction& x) {
-  switch (x.opcode()) {
-    case HloOpcode::kSlice:
-    case HloOpcode::kDynamicSlice:
-    case HloOpcode::kConvert:
-    case HloOpcode::kReshape:
-      return 0;
-    case HloOpcode::kDynamicUpdateSlice:
-      return 1;
-    case HloOpcode::kConcatenate:
-      return x.operand_count() == 1 ? 0 : -1;
-    case HloOpcode::kTranspose:
-    case HloOpcode::kBroadcast:
-      return IsIdentity(x.dimensions()) ? 0 : -1;
-    case HloOpcode::kReverse:
-      return IsReversalOfNothing(x) ? 0 : -1;
-    case HloOpcode::kPad:
-      return IsPadOfNothing(x.padding_config()) ? 0 : -1;
-    case HloOpcode::kAdd:
-    case HloOpcode::kSubtract:
-    case HloOpcode::kMultiply:
-      return KeptOfIntegers(x);
-    case HloOpcode::kSelect:
-      return KeptOfSelect(x);
-    default:
-      return -1;
+  for (const Rule& rule : kRules) {
+    if (rule.opcode == x.opcode()) return rule.kept(x);
   }
+  return -1;
 }
 
 // A concatenation without the operands that have no elements; null: it has none, or nothing else.

@@ -58,7 +58,8 @@ class Executable {
   const std::vector<Leaf>& arguments() const { return arguments_; }
   const std::vector<Leaf>& results() const { return results_; }
 
-  // The module after all passes, as a serialized HloModuleProtoWithConfig, with the shardings of parameters and results.
+  // The module after all passes, as a serialized HloModuleProtoWithConfig, with the shardings of parameters and
+  // results.
   absl::StatusOr<std::string> OptimizedModule() const;
   // The costs that XLA would give: "flops" …
   struct Property {

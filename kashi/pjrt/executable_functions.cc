@@ -248,7 +248,8 @@ absl::Status Call(PJRT_ExecuteContext_Destroy_Args& args) {
 
 namespace {
 
-// The arguments of a device. JAX gives an array of pred where the program takes a token: `tokens` owns what replaces it.
+// The arguments of a device. JAX gives an array of pred where the program takes a token: `tokens` owns what replaces
+// it.
 absl::StatusOr<std::vector<Buffer*>> ArgumentsOf(const PJRT_LoadedExecutable& executable, const LoadedProgram& program,
                                                  PJRT_Buffer* const* list, size_t count, size_t device,
                                                  std::vector<std::unique_ptr<Buffer>>* tokens) {

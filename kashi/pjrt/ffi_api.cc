@@ -77,7 +77,7 @@ XLA_FFI_Error* MakeFfiError(const absl::Status& status) {
   return status.ok() ? nullptr : new XLA_FFI_Error{status, std::string(status.message())};
 }
 
-// ---- The functions of the table --------------------------------------------------------------------------------------
+// ---- The functions of the table ----------------------------------------------------------------------------------
 
 XLA_FFI_Error* Serve(XLA_FFI_Error_Create_Args& args) {
   const absl::string_view message = args.message == nullptr ? "" : args.message;

@@ -137,7 +137,8 @@ struct XLA_FFI_Metadata_Extension {
   V(Error_Create, const char* message; int errc;) \
   V(Error_GetDetails, XLA_FFI_Error* error; const char* message; int errc;) \
   V(Error_Destroy, XLA_FFI_Error* error;) \
-  V(Handler_Register, XLA_FFI_ByteSpan name; XLA_FFI_ByteSpan platform; XLA_FFI_Handler_Bundle bundle; uint32_t traits;) \
+  V(Handler_Register, XLA_FFI_ByteSpan name; XLA_FFI_ByteSpan platform; XLA_FFI_Handler_Bundle bundle; \
+    uint32_t traits;) \
   V(Stream_Get, XLA_FFI_ExecutionContext* ctx; void* stream;) \
   V(Type_Register, XLA_FFI_ByteSpan name; XLA_FFI_TypeId* type_id; const XLA_FFI_TypeInfo* type_info;) \
   V(ExecutionContext_Get, XLA_FFI_ExecutionContext* ctx; XLA_FFI_TypeId* type_id; void* data;) \
@@ -152,7 +153,8 @@ struct XLA_FFI_Metadata_Extension {
   V(Future_SetError, XLA_FFI_Future* future; XLA_FFI_Error* error;) \
   V(RunId_Get, XLA_FFI_ExecutionContext* ctx; int64_t run_id;) \
   V(DeviceOrdinal_Get, XLA_FFI_ExecutionContext* ctx; int32_t device_ordinal;) \
-  V(InvokeContext_FindExtension, XLA_FFI_ExecutionContext* ctx; int64_t extension_type; const XLA_FFI_Extension* extension;) \
+  V(InvokeContext_FindExtension, XLA_FFI_ExecutionContext* ctx; int64_t extension_type; \
+    const XLA_FFI_Extension* extension;) \
   V(CustomOptions_Get, XLA_FFI_ExecutionContext* ctx; const XLA_FFI_Attrs* attrs;)
 // clang-format on
 
@@ -177,7 +179,7 @@ struct XLA_FFI_Api {
 };
 static_assert(sizeof(XLA_FFI_Api) == 208, "the table of version 0.5");
 
-// ---- The extension of PJRT with which callers bring handlers and data for them ---------------------------------------
+// ---- The extension of PJRT with which callers bring handlers and data for them ------------------------------------
 
 struct PJRT_FFI_Type_Info {
   void (*deleter)(void* object);

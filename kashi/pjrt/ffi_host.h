@@ -32,8 +32,8 @@ class FfiCalls {
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<OfInstruction>> calls_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Whether a handler computes the call: Kashi does not, or it is one of LAPACK on large matrices, for which JAX brought a
-// library that is tuned for this processor.
+// Whether a handler computes the call: Kashi does not, or it is one of LAPACK on large matrices, for which JAX brought
+// a library that is tuned for this processor.
 bool IsHandled(const HloInstruction& call);
 
 // A handler for ExecuteOptions, where IsHandled.

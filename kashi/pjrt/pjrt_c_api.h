@@ -243,7 +243,7 @@ typedef struct PJRT_Api {
 
 const PJRT_Api* GetPjrtApi(void);
 
-// ---- Extension: the shardings of arguments and results, as serialized OpShardings ------------------------------------
+// ---- Extension: the shardings of arguments and results, as serialized OpShardings --------------------------------
 
 typedef struct {
   size_t struct_size;

@@ -33,8 +33,8 @@ struct KnownArgument {
   std::optional<int64_t> value;               // of a scalar of integers, on which sizes may depend
 };
 
-// The memories that JAX wants for the arguments and results of the entry, such as "pinned_host"; "" where it leaves that
-// open. HLO has no place for them before layouts are chosen.
+// The memories that JAX wants for the arguments and results of the entry, such as "pinned_host"; "" where it leaves
+// that open. HLO has no place for them before layouts are chosen.
 struct MemoryKinds {
   std::vector<std::string> arguments, results;
 };
