@@ -22,7 +22,8 @@ prepare_python() {
 help_python() {
   cat <<'EOF'
 ./dev python [PYTEST-OPTION…]
-Builds the Python package into build/python/ and runs its tests, or those that the options of pytest select.
+Builds the Python package into build/python/ and runs its tests, or those that the options of pytest select. Without
+options it also runs JAX on Kashi, by the package in build/jax/, and compares.
 It installs python/requirements-test.txt into .venv/ from PyPI, and lets .venv/bin/python import the package from
 build/python/. ./dev test runs the same tests among all others.
 EOF
@@ -31,9 +32,12 @@ verb_python() {
   install_packages build mpi python
   prepare_python
   configure release "${PYTHON_OPTIONS[@]}"
-  step "build the Python package" build_preset release _kashi _kashi_stub
+  step "build the Python package" build_preset release _kashi _kashi_stub kashi_plugin
   if [[ -x .venv/bin/python ]]; then let_venv_import "$PWD/build/python"; fi
   step "test the Python package" env PYTHONPATH=build/python .venv/bin/python -m pytest -q python/tests "$@"
+  if (($# == 0)); then
+    step "test JAX on Kashi" env PYTHONPATH=build/jax .venv/bin/python -m pytest -q python/kashi_jax/tests
+  fi
 }
 
 # let_venv_import FOLDER: the Python of .venv finds packages there.
@@ -57,8 +61,8 @@ fuzz_python() {
 help_wheel() {
   cat <<'EOF'
 ./dev wheel
-Makes two wheels of the Python package, and tries each in a new virtual environment.
-build/wheels/cpu/ has the one with the compiled engine, build/wheels/evaluator/ the one without. They have the shared
+Makes three wheels, and tries each in a new virtual environment. build/wheels/cpu/ has that of the Python package with
+the compiled engine, build/wheels/evaluator/ the one without, and build/wheels/jax/ that of JAX's backend, kashi-jax. They have the shared
 libraries that they need, but for those of manylinux_2_36: Debian 12 or newer, Ubuntu 24.04, Fedora 37.
 EOF
 }
@@ -69,4 +73,5 @@ verb_wheel() {
   build_release "${PYTHON_OPTIONS[@]}"
   step "wheel without the compiled engine" .venv/bin/python scripts/make_wheel.py --build build --engine evaluator
   step "wheel with the compiled engine" .venv/bin/python scripts/make_wheel.py --build build --engine cpu
+  step "wheel of kashi-jax" .venv/bin/python scripts/make_wheel.py --build build --engine jax
 }
