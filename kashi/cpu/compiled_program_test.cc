@@ -121,7 +121,7 @@ TEST_P(ElementwiseOnTypeTest, AgreesWithTheEvaluator) {
 
 TEST_P(ElementwiseOnTypeTest, ConvertsToAllTypes) {
   for (PrimitiveType to : {PRED, S8, S16, S32, S64, U8, U16, U32, U64, BF16, F16, F32, F64}) {
-    ExpectOnAllPairs("convert(x)", type, to, kExact, target);
+    if (to != type) ExpectOnAllPairs("convert(x)", type, to, kExact, target);  // else there is nothing to compile
   }
 }
 

@@ -13,6 +13,7 @@
 #include "kashi/array/shape_parser.h"
 #include "kashi/engine/engine.h"
 #include "kashi/engine/engine_choice.h"
+#include "kashi/engine/nested_launch.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
@@ -126,6 +127,41 @@ TEST(ClientTest, TellsWhenHostMemoryIsFree) {
                                     HostBufferSemantics::kImmutableOnlyDuringCall, nullptr, done)
                    .ok());
   EXPECT_EQ(calls, 4) << "a failed call needs the memory no more";
+}
+
+// The caller may change lent memory when the buffer is gone, and results live longer.
+TEST(ClientTest, ResultsDoNotShareLentMemory) {
+  const auto client = MakeClient();
+  alignas(64) float data[4] = {1, 2, 3, 4};
+  const Placement dense = Placement::OfStrides(F32, {4}, {4}).value();
+  const auto program = Load(*client, R"(ENTRY e { x = f32[4] parameter(0)
+    y = f32[2,2] reshape(x)
+    ROOT t = (f32[4], f32[2,2]) tuple(x, y) })");
+  auto lent = client->BufferFromHost(data, dense, HostBufferSemantics::kImmutableZeroCopy).value();
+  const auto results = program->Execute({{lent.get()}}).value();
+  ASSERT_TRUE(results[0].done.Await().ok());
+  lent = nullptr;
+  data[0] = 7;
+  EXPECT_EQ(NumbersOf(*results[0].buffers[0]), std::vector<float>({1, 2, 3, 4}));
+  EXPECT_EQ(results[0].buffers[1]->ToLiteral()->Get<float>({0, 0}), 1);
+}
+
+// A handler runs on the thread of its program, for which the queue of the device waits.
+TEST(ClientTest, HandlersMayRunPrograms) {
+  const auto client = MakeClient();
+  const auto inner = Load(*client, "ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }");
+  const auto outer =
+      Load(*client, "ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] custom-call(x), custom_call_target=\"outer\" }");
+  ExecuteOptions options;
+  options.custom_call_handler = [&](const HloInstruction&,
+                                    absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
+    const engine::NestedLaunches nested;
+    const auto buffer = client->BufferFromLiteral(*operands[0]).value();
+    return inner->Execute({{buffer.get()}}).value()[0].buffers[0]->ToLiteral();
+  };
+  const auto buffer = MakeBufferOf(*client, {1, 2, 3, 4});
+  const auto results = outer->Execute({{buffer.get()}}, options).value();
+  EXPECT_EQ(NumbersOf(*results[0].buffers[0]), std::vector<float>({-1, -2, -3, -4}));
 }
 
 TEST(ClientTest, EmptyArraysNeedNoMemory) {
