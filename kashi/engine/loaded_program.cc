@@ -249,7 +249,8 @@ absl::Status LoadedProgram::CheckArguments(absl::Span<const std::vector<Buffer*>
     return InvalidArgument("the program runs on %d devices, but there are arguments for %d", devices_.size(),
                            arguments_of_devices.size());
   }
-  std::set<const BufferState*> seen, donated;
+  const bool donates = absl::c_linear_search(is_donated, true);
+  std::set<const BufferState*> seen, donated;  // if one is
   for (size_t d = 0; d < devices_.size(); ++d) {
     const std::vector<Buffer*>& arguments = arguments_of_devices[d];
     if (arguments.size() != argument_shapes_.size()) {
@@ -268,6 +269,7 @@ absl::Status LoadedProgram::CheckArguments(absl::Span<const std::vector<Buffer*>
                                devices_[d]->ToString());
       }
       if (buffer.is_deleted()) return InvalidArgument("argument %d: Buffer has been deleted or donated.", i);
+      if (!donates) continue;
       const BufferState* const state = buffer.state_.get();
       const bool was_seen = !seen.insert(state).second;
       if (is_donated[i]) donated.insert(state);

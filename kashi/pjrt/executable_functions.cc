@@ -279,15 +279,15 @@ absl::Status Place(absl::string_view kind, std::unique_ptr<Buffer>* buffer) {
 
 ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_ExecuteOptions* given) {
   ExecuteOptions options;
-  FfiRun run;
   if (given != nullptr) {
     const absl::Span<const int64_t> kept(given->non_donatable_input_indices, given->num_non_donatable_input_indices);
     options.non_donatable.assign(kept.begin(), kept.end());
-    if (given->context != nullptr) run.user_data = given->context->user_data;
   }
+  if (!executable.executable->calls_handlers()) return options;
+  FfiRun run;
+  if (given != nullptr && given->context != nullptr) run.user_data = given->context->user_data;
   options.is_handled = IsHandled;
-  if (executable.executable->calls_handlers())
-    options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
+  options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
   return options;
 }
 
