@@ -8,6 +8,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/hlo/attributes/padding_config.h"
+#include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::partition {

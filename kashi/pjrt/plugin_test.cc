@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "kashi/pjrt/pjrt_c_api.h"
 
@@ -20,10 +21,10 @@ constexpr char kAdd[] =
 // The text of an error, which is destroyed; "" for none.
 std::string Text(PJRT_Error* error) {
   if (error == nullptr) return "";
-  PJRT_Error_Message_Args message = {PJRT_SIZE(PJRT_Error_Message_Args, message_size), nullptr, error, nullptr, 0};
+  PJRT_Error_Message_Args message = {sizeof(PJRT_Error_Message_Args), nullptr, error, nullptr, 0};
   Api()->PJRT_Error_Message(&message);
   std::string text(message.message, message.message_size);
-  PJRT_Error_Destroy_Args destroy = {PJRT_SIZE(PJRT_Error_Destroy_Args, error), nullptr, error};
+  PJRT_Error_Destroy_Args destroy = {sizeof(PJRT_Error_Destroy_Args), nullptr, error};
   Api()->PJRT_Error_Destroy(&destroy);
   return text;
 }
