@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "kashi/base/check.h"
 
 namespace kashi::engine {
@@ -37,9 +38,11 @@ bool DeviceQueue::TryRun(absl::FunctionRef<void()> task) {
     if (is_busy_ || !tasks_.empty()) return false;
     is_busy_ = true;
   }
+  const auto end = absl::MakeCleanup([this] {
+    const absl::MutexLock lock(&mutex_);
+    is_busy_ = false;
+  });
   task();
-  const absl::MutexLock lock(&mutex_);
-  is_busy_ = false;
   return true;
 }
 

@@ -1,5 +1,7 @@
 #include "kashi/engine/loaded_program.h"
 
+#include <exception>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -58,6 +60,7 @@ struct ProgramLaunch {
   // In the queue of each device: the last one runs it, while the others wait.
   void Arrive();
   absl::StatusOr<std::vector<std::vector<Value>>> Results();
+  absl::StatusOr<std::vector<std::vector<Value>>> SafeResults();
   absl::StatusOr<std::vector<Value>> ResultsOf(std::vector<std::vector<Value>> arguments);
   absl::StatusOr<Value> RunOnOneDevice(std::vector<Value> arguments);
   absl::StatusOr<std::vector<Value>> RunOnAllDevices(std::vector<std::vector<Value>> arguments);
@@ -68,6 +71,7 @@ struct ProgramLaunch {
   DeviceCounts counts;
   ExecuteOptions options;
   std::vector<OfDevice> devices;
+  bool is_nested = false;  // started by a handler of a custom call
 
   absl::Mutex mutex;
   size_t arrived ABSL_GUARDED_BY(mutex) = 0;  // devices whose queues have come to it
@@ -140,6 +144,10 @@ absl::StatusOr<std::vector<Value>> ProgramLaunch::ResultsOf(std::vector<std::vec
 // The leaves of the result of each device.
 absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   const HloComputation& entry = *program->module().entry_computation();
+  // It may be computed by the program that called the handler, or by one that waits for it.
+  if (is_nested && !HasAllArguments()) {
+    return absl::FailedPreconditionError("a handler runs a program on an array that is not computed yet");
+  }
   std::vector<std::vector<Value>> arguments;
   absl::flat_hash_set<const void*> lent;
   absl::Status error;
@@ -167,8 +175,20 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   return results;
 }
 
+// An exception of a handler, or of memory that there is not, is the error of the program: it must reach all that wait.
+absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::SafeResults() {
+  try {
+    return Results();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("the machine has no more memory");
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
 void ProgramLaunch::Run() {
-  absl::StatusOr<std::vector<std::vector<Value>>> results = Results();
+  const engine::RunningLaunch running;
+  absl::StatusOr<std::vector<std::vector<Value>>> results = SafeResults();
   options.custom_call_handler = nullptr;  // the caller may free what it refers to
   for (size_t i = 0; i < devices.size(); ++i) {
     OfDevice& device = devices[i];
@@ -320,7 +340,10 @@ absl::Status LoadedProgram::TakeArguments(absl::Span<const std::vector<Buffer*>>
 }
 
 void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
-  if (engine::NestedLaunches::is_nested()) return launch->Run();
+  if (engine::NestedLaunches::is_nested()) {
+    launch->is_nested = true;
+    return launch->Run();
+  }
   if (devices_.size() > 1) {
     const absl::MutexLock lock(&client_.launch_mutex_);
     for (const LocalDevice* device : devices_) device->queue().Push([launch] { launch->Arrive(); });

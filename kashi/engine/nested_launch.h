@@ -19,6 +19,21 @@ class NestedLaunches {
   static inline thread_local int depth_ = 0;
 };
 
+// While one exists, this thread runs a program, its handlers, and the functions that wait for its results. They must not
+// destroy the client of the program on this thread.
+class RunningLaunch {
+ public:
+  RunningLaunch() { ++depth_; }
+  ~RunningLaunch() { --depth_; }
+  RunningLaunch(const RunningLaunch&) = delete;
+  RunningLaunch& operator=(const RunningLaunch&) = delete;
+
+  static bool is_running() { return depth_ > 0; }
+
+ private:
+  static inline thread_local int depth_ = 0;
+};
+
 }  // namespace kashi::engine
 
 #endif  // KASHI_ENGINE_NESTED_LAUNCH_H_

@@ -228,16 +228,12 @@ HloInstruction* ComputationPartitioner::EmitOnOneDevice(const HloInstruction& ca
   is_other[holder] = 0;
   HloInstruction* value = program_.Add(
       HloInstruction::CreateConditional(call.shape(), program_.Table(is_other), {on_holder, on_others}, {all, all}));
-  const auto from_holder = [&](HloInstruction* x) {
-    return x->shape().IsArray() ? program_.BroadcastFrom(x, holder) : x;
-  };
-  if (call.shape().IsArray()) return from_holder(value);
-  if (!call.shape().IsTuple() || call.shape().tuple_shapes().empty()) return value;
-  std::vector<HloInstruction*> elements;
-  for (int64_t i = 0; i < call.shape().tuple_shapes_size(); ++i) {
-    elements.push_back(from_holder(program_.Element(value, {i})));
+  Leaves leaves = LeavesIn(value);
+  if (leaves.empty()) return value;
+  for (HloInstruction*& leaf : leaves) {
+    if (leaf->shape().IsArray()) leaf = program_.BroadcastFrom(leaf, holder);
   }
-  return program_.Add(HloInstruction::CreateTuple(elements));
+  return TreeOf(call.shape(), leaves);
 }
 
 absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction) {
@@ -252,6 +248,10 @@ absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction)
     operands.push_back(whole);
   }
   const std::optional<int64_t> holder = on_devices ? std::nullopt : OnlyDeviceOf(instruction);
+  if (holder.has_value() && (*holder < 0 || *holder >= program_.axes().devices())) {
+    return InvalidArgument("%s: its sharding names device %d, but there are %d", instruction.name(), *holder,
+                           program_.axes().devices());
+  }
   HloInstruction* added = nullptr;
   if (holder.has_value()) {
     added = EmitOnOneDevice(instruction, operands, *holder);

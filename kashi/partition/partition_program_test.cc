@@ -108,6 +108,36 @@ TEST(PartitionProgramTest, ReduceScatterWhereTheResultIsCut) {
   EXPECT_EQ(CollectivesOf(text), "reduce-scatter");
 }
 
+// A call of the outside world happens once, on the device of its sharding; the others get its results.
+TEST(PartitionProgramTest, CallsOfTheOutsideWorldHappenOnce) {
+  const std::string text = Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    c = ((f32[8,6]), f32[8,6]) custom-call(x), custom_call_target="act", custom_call_has_side_effect=true
+    pair = (f32[8,6]) get-tuple-element(c), index=0
+    a = f32[8,6] get-tuple-element(pair), index=0
+    b = f32[8,6] get-tuple-element(c), index=1
+    ROOT r = f32[8,6] add(a, b))");
+  EXPECT_EQ(CollectivesOf(text), "all-gather collective-broadcast collective-broadcast");
+  EXPECT_EQ(CollectivesOf(Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    ROOT c = f32[8,6] custom-call(x), custom_call_target="act", sharding={maximal device=99})")),
+            "INVALID_ARGUMENT: c.1: its sharding names device 99, but there are 4");
+}
+
+// What the caller takes as it comes is cut evenly, or not at all.
+TEST(PartitionProgramTest, OpenResultsAreEven) {
+  const auto module = Read(Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[7,6] slice(x), slice={[1:8], [0:6]}
+    z = f32[8,6] negate(x)
+    ROOT r = (f32[7,6], f32[8,6]) tuple(y, z))"));
+  PartitionOptions options;
+  options.open_results = {true, true};
+  const auto parts = PartitionProgram(*module, options);
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_EQ((*parts)->result_shape().ToString(), "(f32[7,6], f32[2,6])");
+}
+
 TEST(PartitionProgramTest, Resharding) {
   const std::vector<std::string> shardings = {"{replicated}",
                                               "{devices=[4,1]<=[4]}",

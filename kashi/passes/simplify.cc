@@ -122,7 +122,9 @@ HloInstruction* ValueWithoutElements(HloInstruction* x) {
   }
   if (!has_empty_operand) return nullptr;
   if (x->opcode() == HloOpcode::kDot) return zero();
-  return x->opcode() == HloOpcode::kReduce || x->opcode() == HloOpcode::kPad ? x->mutable_operand(1) : nullptr;
+  const bool gives_value = x->opcode() == HloOpcode::kReduce || x->opcode() == HloOpcode::kPad;
+  const bool has_type = gives_value && x->operand(1)->shape().element_type() == x->shape().element_type();
+  return has_type ? x->mutable_operand(1) : nullptr;
 }
 
 // The array that an update of no elements leaves as it is; null: it updates something.

@@ -8,6 +8,7 @@
 #include "kashi/array/layout.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/pjrt/functions.h"
 #include "kashi/pjrt/objects.h"
@@ -46,6 +47,24 @@ absl::StatusOr<Placement> HostPlacement(const Shape& shape, const PJRT_Buffer_Me
   Shape with_layout = shape;
   *with_layout.mutable_layout() = std::move(placed);
   return Placement::OfLayout(with_layout);
+}
+
+// The bytes of the host's memory up to the end of the last element. INVALID_ARGUMENT if some lie before its begin.
+absl::StatusOr<size_t> HostBytes(const Placement& placement) {
+  if (placement.has_layout()) {
+    KASHI_ASSIGN_OR_RETURN(const DeviceSize with_padding, GetDeviceSize(placement.shape(), {/*pad_untiled=*/false}));
+    return static_cast<size_t>(with_padding.bytes);
+  }
+  std::optional<int64_t> last = primitive_util::ByteWidth(placement.element_type());
+  for (size_t i = 0; i < placement.dimensions().size(); ++i) {
+    const int64_t size = placement.dimensions()[i], stride = placement.byte_strides()[i];
+    if (size == 0) return 0;
+    if (stride < 0 && size > 1) return InvalidArgument("the stride %d leads to before the begin of the memory", stride);
+    const std::optional<int64_t> reach = CheckedMultiply(size - 1, stride);
+    last = reach.has_value() && last.has_value() ? CheckedAdd(*last, *reach) : std::nullopt;
+  }
+  if (!last.has_value()) return InvalidArgument("the strides lead beyond all memory");
+  return static_cast<size_t>(*last);
 }
 
 PJRT_Event* ReadyEvent() { return NewObject<PJRT_Event>(Event()); }
@@ -94,6 +113,9 @@ absl::Status Call(PJRT_Client_BufferFromHostBuffer_Args& args) {
                          has_strides ? Placement::OfStrides(shape.element_type(), shape.dimensions(),
                                                             absl::MakeConstSpan(args.byte_strides, args.num_dims))
                                      : DensePlacement(shape));
+  if (args.host_buffer_semantics < 0 || args.host_buffer_semantics > PJRT_HostBufferSemantics_kMutableZeroCopy) {
+    return InvalidArgument("there are no host buffer semantics %d", args.host_buffer_semantics);
+  }
   const bool may_alias = args.host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy;
   const auto semantics =
       may_alias ? HostBufferSemantics::kImmutableZeroCopy : HostBufferSemantics::kImmutableOnlyDuringCall;
@@ -112,28 +134,33 @@ absl::Status Call(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
   KASHI_ASSIGN_OR_RETURN(const Shape shape, ShapeOf(args.element_type, args.dims, args.num_dims));
   KASHI_ASSIGN_OR_RETURN(const Placement placement, HostPlacement(shape, args.layout));
   const std::shared_ptr<ClientState>& state = args.client->state;
-  std::function<void()> done;
-  if (args.on_delete_callback != nullptr) {
-    done = [callback = args.on_delete_callback, data = args.device_buffer_ptr, user = args.on_delete_callback_arg] {
-      callback(data, user);
-    };
-  }
+  // Only called once the buffer exists: after an error the memory stays the caller's. A copy ends with it at once.
+  struct Use {
+    bool has_begun = false, has_ended = false;
+  };
+  const auto use = std::make_shared<Use>();
+  const auto give_back = [callback = args.on_delete_callback, data = args.device_buffer_ptr,
+                          user = args.on_delete_callback_arg] {
+    if (callback != nullptr) callback(data, user);
+  };
+  const std::function<void()> done = [use, give_back] {
+    use->has_ended = true;
+    if (use->has_begun) give_back();
+  };
   KASHI_ASSIGN_OR_RETURN(
       std::unique_ptr<Buffer> buffer,
       state->client->BufferFromHost(args.device_buffer_ptr, placement, HostBufferSemantics::kImmutableZeroCopy,
-                                    &memory->memory_space, std::move(done)));
+                                    &memory->memory_space, done));
   args.buffer = NewObject<PJRT_Buffer>(state, std::move(buffer));
+  use->has_begun = true;
+  if (use->has_ended) give_back();
   return absl::OkStatus();
 }
 
 absl::Status Call(PJRT_Buffer_ToHostBuffer_Args& args) {
   const Buffer& buffer = *args.src->buffer;
   KASHI_ASSIGN_OR_RETURN(const Placement placement, HostPlacement(buffer.shape(), args.host_layout));
-  auto size = static_cast<size_t>(buffer.size_bytes());
-  if (placement.has_layout()) {
-    KASHI_ASSIGN_OR_RETURN(const DeviceSize with_padding, GetDeviceSize(placement.shape(), {/*pad_untiled=*/false}));
-    size = static_cast<size_t>(with_padding.bytes);
-  }
+  KASHI_ASSIGN_OR_RETURN(const size_t size, HostBytes(placement));
   if (args.dst == nullptr) {
     args.dst_size = size;
     return absl::OkStatus();

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -9,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/build_facts.h"
+#include "kashi/engine/nested_launch.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/pjrt/functions.h"
 #include "kashi/pjrt/objects.h"
@@ -59,6 +61,18 @@ absl::StatusOr<std::unique_ptr<PJRT_TopologyDescription>> TopologyOf(absl::strin
   return std::make_unique<PJRT_TopologyDescription>(devices);
 }
 
+// The last object of a client may be destroyed by a callback of one of its programs: then another thread waits for the
+// end of that program.
+std::shared_ptr<ClientState> ShareClient(std::unique_ptr<Client> client) {
+  return std::shared_ptr<ClientState>(new ClientState(std::move(client)), [](ClientState* state) {
+    if (!engine::RunningLaunch::is_running()) {
+      delete state;
+    } else {
+      std::thread([state] { delete state; }).detach();
+    }
+  });
+}
+
 absl::StatusOr<PJRT_Device*> DeviceOf(const PJRT_Client& client, int id) {
   KASHI_ASSIGN_OR_RETURN(const LocalDevice* const device, client.state->client->DeviceOf(id));
   return client.state->devices[device->id()];
@@ -71,7 +85,7 @@ absl::StatusOr<PJRT_Device*> DeviceOf(const PJRT_Client& client, int id) {
 absl::Status Call(PJRT_Client_Create_Args& args) {
   KASHI_ASSIGN_OR_RETURN(const ClientOptions options, OptionsOf(args.create_options, args.num_options));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Client> client, Client::Create(options));
-  args.client = NewObject<PJRT_Client>(std::make_shared<ClientState>(std::move(client)));
+  args.client = NewObject<PJRT_Client>(ShareClient(std::move(client)));
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Client_Destroy_Args& args) {

@@ -1,10 +1,12 @@
 #include "kashi/pjrt/executable.h"
 
+#include <limits>
 #include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/analysis/hlo_cost_analysis.h"
@@ -28,6 +30,20 @@
 namespace kashi::pjrt {
 namespace {
 
+// protobuf counts bytes by an int.
+template <typename Message>
+absl::Status Parse(absl::string_view bytes, absl::string_view what, Message* message) {
+  const bool is_short = bytes.size() <= static_cast<size_t>(std::numeric_limits<int>::max());
+  if (is_short && message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return absl::OkStatus();
+  return InvalidArgument("the bytes are no %s", what);
+}
+template <typename Message>
+absl::StatusOr<std::string> ToBytes(const Message& message) {
+  std::string bytes;
+  if (message.SerializeToString(&bytes)) return bytes;
+  return absl::ResourceExhaustedError("the program takes more than 2 GiB as bytes");
+}
+
 absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(const PJRT_Program& program, stablehlo::MemoryKinds* kinds) {
   const absl::string_view code(program.code, program.code_size);
   const absl::string_view format(program.format, program.format_size);
@@ -41,9 +57,7 @@ absl::StatusOr<std::unique_ptr<HloModule>> ReadProgram(const PJRT_Program& progr
   if (format == "hlo") return ReadHloProto(code, nullptr);
   if (format == "hlo_with_config") {
     HloModuleProtoWithConfig proto;
-    if (!proto.ParseFromArray(code.data(), static_cast<int>(code.size()))) {
-      return InvalidArgument("the program is no HloModuleProtoWithConfig");
-    }
+    KASHI_RETURN_IF_ERROR(Parse(code, "HloModuleProtoWithConfig", &proto));
     return ReadHloProto(proto.hlo_module(), nullptr);
   }
   return Unimplemented("programs are \"mlir\", \"hlo\" or \"hlo_with_config\", not \"%s\"", format);
@@ -59,10 +73,17 @@ absl::Status Verify(const HloModule& module) {
 
 absl::StatusOr<CompileOptionsProto> ParseOptions(absl::string_view bytes) {
   CompileOptionsProto options;
-  if (!options.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return InvalidArgument("the options are no CompileOptionsProto");
-  }
+  KASHI_RETURN_IF_ERROR(Parse(bytes, "CompileOptionsProto", &options));
   return options;
+}
+
+absl::StatusOr<bool> BoolOf(absl::string_view name, const OptionOverrideProto& value) {
+  std::string text = value.string_field();
+  if (value.value_case() == OptionOverrideProto::kBoolField) text = value.bool_field() ? "true" : "false";
+  if (value.value_case() == OptionOverrideProto::kIntField) text = absl::StrCat(value.int_field());
+  bool is_true = false;
+  if (absl::SimpleAtob(text, &is_true)) return is_true;
+  return InvalidArgument("While setting option %s, '%s' is not a valid bool value.", name, text);
 }
 
 // XLA's flags are accepted, because programs set them for all backends; most are about passes that Kashi does not have.
@@ -72,12 +93,7 @@ absl::StatusOr<CompileOptions> EngineOptionsOf(const CompileOptionsProto& proto)
   for (const auto& [name, value] : proto.env_option_overrides()) {
     if (!absl::StartsWith(name, "xla_")) return InvalidArgument("No such compile option: '%s'", name);
     if (name != "xla_allow_excess_precision") continue;
-    const bool is_text = value.value_case() == OptionOverrideProto::kStringField;
-    const std::string text = is_text ? value.string_field() : value.bool_field() ? "true" : "false";
-    if (text != "true" && text != "false" && text != "True" && text != "False") {
-      return InvalidArgument("While setting option %s, '%s' is not a valid bool value.", name, text);
-    }
-    options.numbers.excess_precision = absl::EndsWith(text, "rue");
+    KASHI_ASSIGN_OR_RETURN(options.numbers.excess_precision, BoolOf(name, value));
   }
   return options;
 }
@@ -181,6 +197,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_p
   executable->arguments_ = LeavesOfShapes(engine::ArgumentLeaves(entry), executable->facts_.argument_memory_kinds());
   executable->results_ = LeavesOfShapes(engine::ResultLeaves(entry), executable->facts_.result_memory_kinds());
   if (executable->partitions_ > 1) executable->SetShardings();
+  KASHI_RETURN_IF_ERROR(executable->CheckLeaves());
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
@@ -209,6 +226,28 @@ absl::Status Executable::SetDevices(int64_t device_count) {
       return InvalidArgument("the program runs on device %d, but there are %d", device, device_count);
     }
     if (!seen.insert(device).second) return InvalidArgument("device %d is assigned twice", device);
+  }
+  return absl::OkStatus();
+}
+
+// Bytes may hold a module and a program that have nothing to do with each other.
+absl::Status Executable::CheckLeaves() const {
+  const HloComputation& entry = *program_->module().entry_computation();
+  const auto agree = [](const std::vector<Leaf>& leaves, const std::vector<Shape>& shapes) {
+    return absl::c_equal(leaves, shapes,
+                         [](const Leaf& leaf, const Shape& shape) { return ShapeUtil::Compatible(leaf.shape, shape); });
+  };
+  if (!agree(arguments_, engine::ArgumentLeaves(entry)) || !agree(results_, engine::ResultLeaves(entry)) ||
+      program_->module().config().replica_count() != replicas_ ||
+      program_->module().config().num_partitions() != partitions_) {
+    return InvalidArgument("the bytes hold a module and another program");
+  }
+  for (const std::vector<Leaf>* leaves : {&arguments_, &results_}) {
+    for (const Leaf& leaf : *leaves) {
+      const std::string& kind = leaf.memory_kind;
+      if (kind == "device" || kind == "pinned_host" || kind == "unpinned_host") continue;
+      return InvalidArgument("devices have the memories device, pinned_host and unpinned_host, not %s", kind);
+    }
   }
   return absl::OkStatus();
 }
@@ -242,16 +281,15 @@ absl::StatusOr<std::string> Executable::Serialize() const {
   SerializedExecutableProto proto = facts_;
   KASHI_RETURN_IF_ERROR(WriteHloProto(*module_, HloProtoKind::kModule, /*text_format=*/false, proto.mutable_module()));
   KASHI_ASSIGN_OR_RETURN(*proto.mutable_program(), program_->Serialize());
-  return proto.SerializeAsString();
+  return ToBytes(proto);
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::Deserialize(absl::string_view bytes,
                                                                           absl::string_view overridden_options,
                                                                           int64_t device_count) {
   SerializedExecutableProto proto;
-  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || proto.program().empty()) {
-    return InvalidArgument("the bytes are no executable of Kashi");
-  }
+  KASHI_RETURN_IF_ERROR(Parse(bytes, "executable of Kashi", &proto));
+  if (proto.program().empty()) return InvalidArgument("the bytes are no executable of Kashi");
   if (!overridden_options.empty()) {
     KASHI_ASSIGN_OR_RETURN(*proto.mutable_options(), ParseOptions(overridden_options));
   }
@@ -296,7 +334,7 @@ absl::StatusOr<std::string> Executable::OptimizedModule() const {
   config.set_replica_count(replicas_);
   config.set_num_partitions(partitions_);
   *with_config.mutable_config() = config.SerializeAsString();
-  return with_config.SerializeAsString();
+  return ToBytes(with_config);
 }
 
 absl::StatusOr<std::vector<Executable::Property>> Executable::Costs() const {

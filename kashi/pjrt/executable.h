@@ -79,6 +79,7 @@ class Executable {
                                                                 SerializedExecutableProto facts, int64_t device_count);
   absl::Status SetDevices(int64_t device_count);
   void SetShardings();
+  absl::Status CheckLeaves() const;
 
   std::shared_ptr<const HloModule> module_;  // before the passes of the engine
   std::shared_ptr<const Program> program_;

@@ -285,7 +285,9 @@ ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_Exe
   }
   if (!executable.executable->calls_handlers()) return options;
   FfiRun run;
-  if (given != nullptr && given->context != nullptr) run.user_data = given->context->user_data;
+  // A caller of an older version has a shorter structure.
+  const bool has_context = given != nullptr && given->struct_size >= PJRT_SIZE(PJRT_ExecuteOptions, context);
+  if (has_context && given->context != nullptr) run.user_data = given->context->user_data;
   options.is_handled = IsHandled;
   options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
   return options;

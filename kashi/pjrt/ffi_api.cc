@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -181,11 +182,22 @@ XLA_FFI_Error* Serve(XLA_FFI_CustomOptions_Get_Args& args) {
   return nullptr;
 }
 
+// No exception may reach a handler in C.
+template <typename Args>
+XLA_FFI_Error* ServeSafely(Args& args) {
+  try {
+    return Serve(args);
+  } catch (const std::exception& error) {
+    return MakeFfiError(absl::ResourceExhaustedError(error.what()));
+  }
+}
+
 XLA_FFI_Api MakeFfiTable() {
   XLA_FFI_Api api = {};
   api.struct_size = sizeof(XLA_FFI_Api);
   api.api_version = {sizeof(XLA_FFI_Api_Version), nullptr, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR};
-#define KASHI_FFI_FILL(name, ...) api.name = [](XLA_FFI_##name##_Args* args) -> XLA_FFI_Error* { return Serve(*args); };
+#define KASHI_FFI_FILL(name, ...) \
+  api.name = [](XLA_FFI_##name##_Args* args) -> XLA_FFI_Error* { return ServeSafely(*args); };
   KASHI_FFI_FUNCTIONS(KASHI_FFI_FILL)
 #undef KASHI_FFI_FILL
   return api;

@@ -53,9 +53,10 @@ absl::Status Run(XLA_FFI_Handler* handler, int stage, XLA_FFI_ExecutionContext* 
   frame.args = (arguments == nullptr ? none : *arguments).args();
   frame.rets = (results == nullptr ? none : *results).args();
   frame.attrs = attrs;
-  KASHI_RETURN_IF_ERROR(TakeStatus(handler(&frame)));
+  absl::Status status = TakeStatus(handler(&frame));
   const std::unique_ptr<XLA_FFI_Future> future(frame.future);
-  return future == nullptr ? absl::OkStatus() : future->Await();
+  if (future != nullptr) status.Update(future->Await());  // also after an error: it may still use the arguments
+  return status;
 }
 
 // The operands, in the layouts that the call asks for.
@@ -102,7 +103,7 @@ absl::StatusOr<Literal> CallForeign(FfiCalls& calls, const FfiRun& run, const Hl
   Buffers arguments, results;
   std::vector<Literal> moved;
   KASHI_RETURN_IF_ERROR(AddOperands(call, operands, &moved, &arguments));
-  Literal result(call.shape());
+  KASHI_ASSIGN_OR_RETURN(Literal result, Literal::Make(call.shape()));
   KASHI_RETURN_IF_ERROR(CopyAliased(call, operands, &result));
   AddResults(call, &result, &results);
   const XLA_FFI_Attrs& attrs = of_call->attributes->attrs();

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "kashi/base/status.h"
@@ -37,6 +38,8 @@ PJRT_Error* Offered(Args* args) {
   std::memcpy(&complete, args, size);
   const absl::Status status = CallSafely(complete);
   complete.struct_size = size;
+  // The header of version 0.70 counts wrong here: it says 24, and has the field behind.
+  if constexpr (std::is_same_v<Args, PJRT_Plugin_Attributes_Args>) args->num_attributes = complete.num_attributes;
   std::memcpy(args, &complete, size);
   return MakeError(status);
 }

@@ -1,8 +1,11 @@
 // The C API as a program in C calls it: with wrong arguments, too.
 #include "kashi/pjrt/plugin.h"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -165,8 +168,9 @@ TEST_F(PluginTest, RefusesWhatIsNoProgram) {
 }
 
 TEST_F(PluginTest, RefusesBytesThatAreNoExecutable) {
-  for (const std::string& bytes :
-       {std::string(), std::string("hello"), std::string(100, '\xff'), std::string("\x1a\003" "abc")}) {
+  for (const std::string& bytes : {std::string(), std::string("hello"), std::string(100, '\xff'),
+                                   std::string("\x1a\003"
+                                               "abc")}) {
     auto args = New<PJRT_Executable_DeserializeAndLoad_Args>();
     args.client = client_;
     args.serialized_executable = bytes.data();
@@ -202,6 +206,69 @@ TEST_F(PluginTest, LoadsWhatItSerialized) {
   Destroy(load.loaded_executable);
 }
 
+TEST_F(PluginTest, CopiesWithinTheMemoryOfTheHost) {
+  PJRT_Buffer* const x = ToDevice({1, 2, 3});
+  float numbers[8] = {};
+  const auto copy = [&](int64_t stride, size_t size) {
+    PJRT_Buffer_MemoryLayout layout = {};
+    layout.struct_size = sizeof(layout);
+    layout.type = PJRT_Buffer_MemoryLayout_Type_Strides;
+    layout.strides = {sizeof(PJRT_Buffer_MemoryLayout_Strides), nullptr, &stride, 1};
+    auto args = New<PJRT_Buffer_ToHostBuffer_Args>();
+    args.src = x;
+    args.host_layout = &layout;
+    args.dst = numbers;
+    args.dst_size = size;
+    const std::string error = Text(Api()->PJRT_Buffer_ToHostBuffer(&args));
+    if (args.event != nullptr) {
+      auto destroy = New<PJRT_Event_Destroy_Args>();
+      destroy.event = args.event;
+      EXPECT_EQ(Text(Api()->PJRT_Event_Destroy(&destroy)), "");
+    }
+    return error;
+  };
+  EXPECT_EQ(copy(8, 20), "");
+  EXPECT_EQ(numbers[4], 3);
+  EXPECT_EQ(copy(8, 16), "the array takes 20 bytes, but there is room for 16");
+  EXPECT_EQ(copy(4096, 16), "the array takes 8196 bytes, but there is room for 16");
+  EXPECT_EQ(copy(-4, 100), "the stride -4 leads to before the begin of the memory");
+  EXPECT_EQ(copy(int64_t{1} << 62, 100), "the stride 4611686018427387904 is too large");
+  Destroy(x);
+}
+
+// The last object of a client may go in a callback of its program.
+TEST_F(PluginTest, ACallbackMayDestroyTheLastObject) {
+  struct Last {
+    PJRT_Buffer* result;
+    std::atomic<bool> is_done;
+  };
+  PJRT_LoadedExecutable* program = nullptr;
+  ASSERT_EQ(Compile(kAdd, "mlir", &program), "");
+  PJRT_Buffer* const x = ToDevice({1, 2, 3});
+  Last last = {};
+  ASSERT_EQ(Execute(program, {x, x}, &last.result), "");
+  auto ready = New<PJRT_Buffer_ReadyEvent_Args>();
+  ready.buffer = last.result;
+  ASSERT_EQ(Text(Api()->PJRT_Buffer_ReadyEvent(&ready)), "");
+  Destroy(x);
+  Destroy(program);
+  TearDown();
+  auto on_ready = New<PJRT_Event_OnReady_Args>();
+  on_ready.event = ready.event;
+  on_ready.user_arg = &last;
+  on_ready.callback = [](PJRT_Error*, void* user) {
+    auto* const objects = static_cast<Last*>(user);
+    Destroy(objects->result);
+    objects->is_done = true;
+  };
+  EXPECT_EQ(Text(Api()->PJRT_Event_OnReady(&on_ready)), "");
+  while (!last.is_done) std::this_thread::yield();
+  auto destroy = New<PJRT_Event_Destroy_Args>();
+  destroy.event = ready.event;
+  EXPECT_EQ(Text(Api()->PJRT_Event_Destroy(&destroy)), "");
+  SetUp();
+}
+
 // A caller of an older version has shorter structures.
 TEST_F(PluginTest, WritesNothingBehindTheEndOfAShortStructure) {
   struct {
@@ -214,6 +281,14 @@ TEST_F(PluginTest, WritesNothingBehindTheEndOfAShortStructure) {
   EXPECT_EQ(Text(Api()->PJRT_Client_PlatformName(&caller.args)), "");
   EXPECT_EQ(std::string(caller.args.platform_name, 3), "cpu");
   EXPECT_EQ(caller.args.platform_name_size, 77);
+}
+
+// The header of version 0.70 says 24 bytes, and has a field behind.
+TEST_F(PluginTest, AttributesForAnOlderCaller) {
+  auto args = New<PJRT_Plugin_Attributes_Args>();
+  args.struct_size = 24;
+  EXPECT_EQ(Text(Api()->PJRT_Plugin_Attributes(&args)), "");
+  EXPECT_GE(args.num_attributes, 1);
 }
 
 TEST_F(PluginTest, FunctionsThatAreNotOfferedSaySo) {

@@ -196,8 +196,11 @@ def _call(frame, api):
     for argument in arguments:
         if argument is not None:
             argument.flags.writeable = False
-    results = function(*arguments)
-    for target, result in zip(_arrays(frame.rets), results):
+    results = tuple(function(*arguments))
+    targets = _arrays(frame.rets)
+    if len(results) != len(targets):
+        raise ValueError(f"the function gave {len(results)} arrays, but the program takes {len(targets)}")
+    for target, result in zip(targets, results):
         if target is not None:
             np.copyto(target, np.asarray(result).reshape(target.shape), casting="no")
 
@@ -229,7 +232,7 @@ def _handle(address):
         return None
     except BaseException as error:  # none may leave a function that C calls
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        message = f"CpuCallback error calling callback: {text}".encode()
+        message = f"CpuCallback error calling callback: {text}".encode(errors="replace").replace(b"\0", b"?")
         args = _ErrorCreateArgs(ctypes.sizeof(_ErrorCreateArgs), None, message, _INTERNAL)
         return api.Error_Create(ctypes.addressof(args))
 
@@ -301,9 +304,9 @@ def register(library):
     with _lock:
         if _registered:
             return
+        for target in _CALLBACK_TARGETS:
+            _register_handler(extension, target, ctypes.cast(_handle, ctypes.c_void_p).value)
         _registered.append(extension)
-    for target in _CALLBACK_TARGETS:
-        _register_handler(extension, target, ctypes.cast(_handle, ctypes.c_void_p).value)
     for_jax = xla_client._xla.register_custom_call_target  # of JAX's own client
 
     def add(name, handler, platform, api_version, traits):
