@@ -19,8 +19,8 @@ class NestedLaunches {
   static inline thread_local int depth_ = 0;
 };
 
-// While one exists, this thread runs a program, its handlers, and the functions that wait for its results. They must not
-// destroy the client of the program on this thread.
+// While one exists, this thread runs a program, its handlers, and the functions that wait for its results. They must
+// not destroy the client of the program on this thread.
 class RunningLaunch {
  public:
   RunningLaunch() { ++depth_; }
