@@ -93,8 +93,8 @@ bool IsTranscendental(const HloInstruction& x) {
          x.shape().is_static() && primitive_util::IsFloatingPointType(x.shape().element_type());
 }
 
-// The compiled engine computes with narrower types in f32.
-bool HasDenormalsToFlush(PrimitiveType type) { return type == F32 || type == F64; }
+// The compiled engine computes with narrower types in f32. The denormal numbers of bf16 are denormal there, too.
+bool HasDenormalsToFlush(PrimitiveType type) { return type == F32 || type == F64 || type == BF16; }
 
 // An operation that the compiled engine may flush the operands and the result of: all that compute.
 bool IsArithmetic(const HloInstruction& x) {
