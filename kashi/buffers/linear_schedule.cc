@@ -46,22 +46,27 @@ bool CallsWhatAlwaysRuns(const HloInstruction& caller) {
   return false;
 }
 
-// The root, what runs in any case, and every instruction that they are computed from. Of other calls, those
-// without users are looked into.
+// The root, what runs in any case, and every instruction that they are computed from. Calls that nothing of this needs
+// are looked into.
 absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& computation) {
-  std::vector<const HloInstruction*> waiting = {computation.root_instruction()};
-  for (const HloInstruction* instruction : computation.instructions()) {
-    if (instruction == waiting[0]) continue;
-    const bool is_unused = instruction->user_count() == 0;
-    if (AlwaysRuns(*instruction) || (is_unused && CallsWhatAlwaysRuns(*instruction))) waiting.push_back(instruction);
-  }
-  absl::flat_hash_set<const HloInstruction*> needed(waiting.begin(), waiting.end());
-  while (!waiting.empty()) {
-    const HloInstruction* instruction = waiting.back();
-    waiting.pop_back();
-    for (const HloInstruction* operand : instruction->operands()) {
-      if (needed.insert(operand).second) waiting.push_back(operand);
+  absl::flat_hash_set<const HloInstruction*> needed;
+  const auto add = [&needed](const HloInstruction* first) {
+    std::vector<const HloInstruction*> waiting;
+    if (needed.insert(first).second) waiting.push_back(first);
+    while (!waiting.empty()) {
+      const HloInstruction* instruction = waiting.back();
+      waiting.pop_back();
+      for (const HloInstruction* operand : instruction->operands()) {
+        if (needed.insert(operand).second) waiting.push_back(operand);
+      }
     }
+  };
+  add(computation.root_instruction());
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (AlwaysRuns(*instruction)) add(instruction);
+  }
+  for (const HloInstruction* instruction : computation.instructions()) {
+    if (!needed.contains(instruction) && CallsWhatAlwaysRuns(*instruction)) add(instruction);
   }
   return needed;
 }

@@ -108,6 +108,40 @@ TEST(CustomCallTest, ErrorsOfHandlersComeThrough) {
   EXPECT_THAT(TryEvaluateText(Call("Sharding", "f32[]", {}), {}, options).status().ToString(), HasSubstr("broken"));
 }
 
+// Calls of the outside world happen although no result needs them, nor the loop in which they are.
+TEST(CustomCallTest, CallsOfTheOutsideWorldHappen) {
+  constexpr char kProgram[] = R"(HloModule m
+    body { s = (s32[], f32[2]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      x = f32[2] get-tuple-element(s), index=1
+      c = () custom-call(x), custom_call_target="tell", custom_call_has_side_effect=true
+      one = s32[] constant(1)
+      next = s32[] add(i, one)
+      ROOT t = (s32[], f32[2]) tuple(next, x) }
+    condition { s = (s32[], f32[2]) parameter(0)
+      i = s32[] get-tuple-element(s), index=0
+      three = s32[] constant(3)
+      ROOT r = pred[] compare(i, three), direction=LT }
+    ENTRY e { x = f32[2] parameter(0)
+      zero = s32[] constant(0)
+      s = (s32[], f32[2]) tuple(zero, x)
+      w = (s32[], f32[2]) while(s), condition=condition, body=body
+      dead = s32[] get-tuple-element(w), index=0
+      c = () custom-call(x), custom_call_target="tell", custom_call_has_side_effect=true
+      ROOT y = f32[2] negate(x) })";
+  const Literal x = LiteralUtil::CreateR1<float>({1, 2});
+  int calls = 0;
+  EvaluationOptions options;
+  options.custom_call_handler = [&calls](const HloInstruction&, absl::Span<const Literal* const>) {
+    ++calls;
+    return absl::StatusOr<Literal>(LiteralUtil::MakeTuple({}));
+  };
+  EXPECT_EQ(*TryEvaluateText(kProgram, {&x}, options), LiteralUtil::CreateR1<float>({-1, -2}));
+  EXPECT_EQ(calls, 4);
+  // Nobody takes them: they are left out.
+  EXPECT_EQ(*TryEvaluateText(kProgram, {&x}), LiteralUtil::CreateR1<float>({-1, -2}));
+}
+
 TEST(CustomCallTest, UnknownTargetsAreNamed) {
   EXPECT_FALSE(IsKnownCustomCall("Mystery"));
   const absl::Status status = TryEvaluateText(Call("Mystery", "f32[2]", {}), {}).status();
