@@ -1,5 +1,6 @@
 #include "kashi/engine/loaded_program.h"
 
+#include <chrono>
 #include <exception>
 #include <new>
 #include <set>
@@ -72,6 +73,7 @@ struct ProgramLaunch {
   ExecuteOptions options;
   std::vector<OfDevice> devices;
   bool is_nested = false;  // started by a handler of a custom call
+  std::shared_ptr<std::atomic<int64_t>> last_ns;
 
   absl::Mutex mutex;
   size_t arrived ABSL_GUARDED_BY(mutex) = 0;  // devices whose queues have come to it
@@ -188,7 +190,9 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::SafeResults() {
 
 void ProgramLaunch::Run() {
   const engine::RunningLaunch running;
+  const auto begin = std::chrono::steady_clock::now();
   absl::StatusOr<std::vector<std::vector<Value>>> results = SafeResults();
+  last_ns->store(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count(), std::memory_order_relaxed);
   options.custom_call_handler = nullptr;  // the caller may free what it refers to
   for (size_t i = 0; i < devices.size(); ++i) {
     OfDevice& device = devices[i];
@@ -216,7 +220,7 @@ void ProgramLaunch::Arrive() {
 namespace {
 
 // A run for which the caller may wait: some times the time to wake a thread.
-constexpr int64_t kShortNs = 50'000;
+constexpr int64_t kShortNs = 100'000;
 
 DeviceResults MakeResults(const std::vector<Shape>& shapes, MemorySpace& memory_space,
                           ProgramLaunch::OfDevice* device) {
@@ -308,6 +312,7 @@ absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
   launch->program = program_;
   launch->runs = runs_;
   launch->memory = client_.memory();
+  launch->last_ns = last_ns_;
   launch->options = options;
   KASHI_ASSIGN_OR_RETURN(launch->counts, DeviceCountsOf(program_->module()));
   launch->devices.resize(devices_.size());
@@ -350,7 +355,8 @@ void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
     return;
   }
   engine::DeviceQueue& queue = devices_[0]->queue();
-  const bool may_wait_for_it = is_short_ && launch->HasAllArguments();
+  const bool is_short = is_short_ || last_ns_->load(std::memory_order_relaxed) < kShortNs;
+  const bool may_wait_for_it = is_short && !launch->options.custom_call_handler && launch->HasAllArguments();
   if (may_wait_for_it && queue.TryRun([&] { launch->Run(); })) return;
   queue.Push([launch] { launch->Run(); });
 }

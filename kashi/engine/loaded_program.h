@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -69,6 +70,7 @@ class LoadedProgram {
 
  private:
   friend class Client;
+  static constexpr int64_t kUnknownNs = std::numeric_limits<int64_t>::max();
   LoadedProgram(Client& client, std::shared_ptr<const Program> program, std::vector<LocalDevice*> devices);
   absl::Status CheckArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
                               const std::vector<bool>& is_donated) const;
@@ -82,7 +84,9 @@ class LoadedProgram {
   const std::vector<LocalDevice*> devices_;
   std::vector<Shape> argument_shapes_, result_shapes_;
   std::vector<bool> is_donated_;
-  bool is_short_ = false;
+  bool is_short_ = false;  // as its instructions tell
+  // The time of the last run, for programs with loops, whose instructions do not tell. Shared with the runs.
+  const std::shared_ptr<std::atomic<int64_t>> last_ns_ = std::make_shared<std::atomic<int64_t>>(kUnknownNs);
   std::shared_ptr<engine::RunPool> runs_;
 };
 
