@@ -22,13 +22,24 @@ PrimitiveType PartType(PrimitiveType type) {
 }
 bool HasReals(PrimitiveType type) { return primitive_util::IsFloatingPointType(PartType(type)); }
 
+// Holds all numbers of 64 bits: neighbours of large integers, such as the bits of an f64, are unlike.
+using Number = long double;
+
 // The elements as numbers; of complex ones both parts.
-std::vector<double> NumbersOf(const LiteralSlice& array) {
+std::vector<Number> NumbersOf(const LiteralSlice& array) {
   const PrimitiveType type = array.shape().element_type();
   if (primitive_util::IsComplexType(type)) {
     const Literal wide = array.Convert(C128).value();
     const auto* parts = reinterpret_cast<const double*>(wide.untyped_data());
     return {parts, parts + 2 * wide.element_count()};
+  }
+  if (type == S64) {
+    const Literal whole = array.Convert(S64).value();
+    return {whole.data<int64_t>().begin(), whole.data<int64_t>().end()};
+  }
+  if (type == U64) {
+    const Literal whole = array.Convert(U64).value();
+    return {whole.data<uint64_t>().begin(), whole.data<uint64_t>().end()};
   }
   const Literal wide = array.Convert(F64).value();
   return {wide.data<double>().begin(), wide.data<double>().end()};
@@ -48,29 +59,29 @@ Bounds BoundsOf(PrimitiveType type, const Exactness& exactness) {
           std::ldexp(1.0, primitive_util::UnderflowExponent(part) + magnified)};
 }
 
-double LargestFinite(const std::vector<double>& numbers) {
+double LargestFinite(const std::vector<Number>& numbers) {
   double largest = 0;
-  for (double x : numbers) {
-    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  for (const Number x : numbers) {
+    if (std::isfinite(x)) largest = std::max(largest, static_cast<double>(std::abs(x)));
   }
   return largest;
 }
 
 // How far the nearby results are from the expected number; infinite where one of them is of another kind.
-double SpreadOf(double expected, size_t at, const std::vector<std::vector<double>>& nearby) {
-  double spread = 0;
-  for (const std::vector<double>& numbers : nearby) {
-    const double x = numbers[at];
+Number SpreadOf(Number expected, size_t at, const std::vector<std::vector<Number>>& nearby) {
+  Number spread = 0;
+  for (const std::vector<Number>& numbers : nearby) {
+    const Number x = numbers[at];
     if (std::isnan(x) && std::isnan(expected)) continue;
     if (x == expected) continue;
-    if (!std::isfinite(x) || !std::isfinite(expected)) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(x) || !std::isfinite(expected)) return std::numeric_limits<Number>::infinity();
     spread = std::max(spread, std::abs(x - expected));
   }
   return spread;
 }
 
 // C leaves the sign of an infinite part open where the other part is NaN: asinh(NaN + inf i).
-bool HasFreeSign(const std::vector<double>& want, const std::vector<double>& got, size_t at) {
+bool HasFreeSign(const std::vector<Number>& want, const std::vector<Number>& got, size_t at) {
   const size_t other = at ^ 1;
   return std::isinf(want[at]) && std::isinf(got[at]) && std::isnan(want[other]) && std::isnan(got[other]);
 }
@@ -87,8 +98,8 @@ std::string DescribeArray(const LiteralSlice& expected, const LiteralSlice& actu
   const PrimitiveType type = expected.shape().element_type();
   const size_t bytes = static_cast<size_t>(expected.size_bytes());
   if (std::memcmp(expected.untyped_data(), actual.untyped_data(), bytes) == 0) return "";
-  const std::vector<double> want = NumbersOf(expected), got = NumbersOf(actual);
-  std::vector<std::vector<double>> near;
+  const std::vector<Number> want = NumbersOf(expected), got = NumbersOf(actual);
+  std::vector<std::vector<Number>> near;
   for (const LiteralSlice& other : nearby) near.push_back(NumbersOf(other));
   const Bounds bounds = HasReals(type) ? BoundsOf(type, exactness) : Bounds{0, 0};
   const double largest = LargestFinite(want);
@@ -104,9 +115,10 @@ std::string DescribeArray(const LiteralSlice& expected, const LiteralSlice& actu
     if (!exact && primitive_util::IsComplexType(type) && HasFreeSign(want, got, i)) continue;
     const bool is_flushed = want[i] != got[i] && std::abs(want[i] - got[i]) <= bounds.absolute;
     if (exactness.is_defined && is_flushed) continue;
-    const double spread = SpreadOf(want[i], i, near);
+    const Number spread = SpreadOf(want[i], i, near);
     if (!exact && (std::isinf(spread) || (spread > 0 && std::abs(want[i] - got[i]) <= 8 * spread))) continue;
-    if (wrong++ == 0) first = absl::StrCat("number ", i, " is ", got[i], ", not ", want[i]);
+    if (wrong++ == 0)
+      first = absl::StrCat("number ", i, " is ", static_cast<double>(got[i]), ", not ", static_cast<double>(want[i]));
   }
   if (wrong == 0) return "";
   return absl::StrCat(wrong, " of ", want.size(), " numbers of ", ShapeUtil::HumanString(expected.shape()),
@@ -139,7 +151,7 @@ std::string DescribeDifference(const Literal& expected, const Literal& actual, c
 
 bool HasNaN(const LiteralSlice& array) {
   if (!HasReals(array.shape().element_type())) return false;
-  const std::vector<double> numbers = NumbersOf(array);
+  const std::vector<Number> numbers = NumbersOf(array);
   return std::any_of(numbers.begin(), numbers.end(), [](double x) { return std::isnan(x); });
 }
 
