@@ -1,5 +1,5 @@
-// Bytes that callers of the plugin give: the attributes of a custom call, a serialized executable, compile options. None
-// ends the process.
+// Bytes that callers of the plugin give: the attributes of a custom call, a serialized executable, compile options.
+// None ends the process.
 #include <cstddef>
 #include <cstdint>
 
