@@ -38,14 +38,14 @@ absl::Status CheckFits(const Placement& placement, const Shape& shape) {
   return InvalidArgument("%s does not fit %s", placement.ToString(), ShapeUtil::HumanString(shape));
 }
 
-absl::StatusOr<Placement> DensePlacement(const Shape& shape) {
-  return Placement::OfStrides(shape.element_type(), shape.dimensions(), DenseStrides(shape));
-}
-
 }  // namespace
 
 int64_t BufferBytes(const Shape& shape) {
   return shape.IsArray() ? ShapeUtil::ElementsIn(shape) * primitive_util::ByteWidth(shape.element_type()) : 0;
+}
+
+absl::StatusOr<Placement> DensePlacement(const Shape& shape) {
+  return Placement::OfStrides(shape.element_type(), shape.dimensions(), DenseStrides(shape));
 }
 
 absl::StatusOr<DenseCopy> DenseCopy::In(const Placement& placement, const Shape& shape) {

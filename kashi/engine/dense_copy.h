@@ -17,6 +17,9 @@ namespace kashi::engine {
 // The bytes of a static array on a device; 0 for a token.
 int64_t BufferBytes(const Shape& shape);
 
+// Where a device has the elements of a static array.
+absl::StatusOr<Placement> DensePlacement(const Shape& shape);
+
 class DenseCopy {
  public:
   // From a placement to a device, and back. INVALID_ARGUMENT unless the placement has the type and sizes of the shape.

@@ -1,8 +1,6 @@
 #include "kashi/engine/loaded_program.h"
 
 #include <chrono>
-#include <exception>
-#include <new>
 #include <set>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/catch_exceptions.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/buffer_state.h"
 #include "kashi/engine/client.h"
@@ -179,13 +178,7 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
 
 // An exception of a handler, or of memory that there is not, is the error of the program: it must reach all that wait.
 absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::SafeResults() {
-  try {
-    return Results();
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("the machine has no more memory");
-  } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
-  }
+  return base::CatchExceptions([&] { return Results(); });
 }
 
 void ProgramLaunch::Run() {
@@ -345,7 +338,7 @@ absl::Status LoadedProgram::TakeArguments(absl::Span<const std::vector<Buffer*>>
 }
 
 void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
-  if (engine::NestedLaunches::is_nested()) {
+  if (engine::NestedLaunches::is_set()) {
     launch->is_nested = true;
     return launch->Run();
   }

@@ -4,35 +4,28 @@
 
 namespace kashi::engine {
 
-// While one exists on this thread, LoadedProgram::Execute runs programs at once, on this thread: the queue of their
-// device may wait for the program that is running.
-class NestedLaunches {
+// A mark on this thread, as long as one exists. They nest. `Tag` tells marks of different meanings apart.
+template <typename Tag>
+class ThreadMark {
  public:
-  NestedLaunches() { ++depth_; }
-  ~NestedLaunches() { --depth_; }
-  NestedLaunches(const NestedLaunches&) = delete;
-  NestedLaunches& operator=(const NestedLaunches&) = delete;
+  ThreadMark() { ++depth_; }
+  ~ThreadMark() { --depth_; }
+  ThreadMark(const ThreadMark&) = delete;
+  ThreadMark& operator=(const ThreadMark&) = delete;
 
-  static bool is_nested() { return depth_ > 0; }
+  static bool is_set() { return depth_ > 0; }
 
  private:
   static inline thread_local int depth_ = 0;
 };
 
-// While one exists, this thread runs a program, its handlers, and the functions that wait for its results. They must
-// not destroy the client of the program on this thread.
-class RunningLaunch {
- public:
-  RunningLaunch() { ++depth_; }
-  ~RunningLaunch() { --depth_; }
-  RunningLaunch(const RunningLaunch&) = delete;
-  RunningLaunch& operator=(const RunningLaunch&) = delete;
+// LoadedProgram::Execute runs programs at once, on this thread: the queue of their device may wait for the program that
+// is running.
+using NestedLaunches = ThreadMark<struct NestedLaunchesTag>;
 
-  static bool is_running() { return depth_ > 0; }
-
- private:
-  static inline thread_local int depth_ = 0;
-};
+// This thread runs a program, its handlers, and the functions that wait for its results. They must not destroy the
+// client of the program on this thread.
+using RunningLaunch = ThreadMark<struct RunningLaunchTag>;
 
 }  // namespace kashi::engine
 

@@ -304,10 +304,9 @@ class ComputationFuser {
     std::vector<HloInstruction*> users_first = computation_->MakeInstructionPostOrder();
     absl::c_reverse(users_first);
     for (HloInstruction* instruction : users_first) {
-      const bool acts = instruction->opcode() == HloOpcode::kSend || instruction->HasSideEffect();
-      if (instruction->IsDead() && !acts && computation_->IsSafelyRemovable(instruction)) {
-        KASHI_RETURN_IF_ERROR(computation_->RemoveInstruction(instruction));
-      }
+      if (!instruction->IsDead() || instruction->HasSideEffect()) continue;
+      if (!computation_->IsSafelyRemovable(instruction)) continue;
+      KASHI_RETURN_IF_ERROR(computation_->RemoveInstruction(instruction));
     }
     return absl::OkStatus();
   }

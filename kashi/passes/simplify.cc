@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "kashi/array/permutation_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -24,13 +25,6 @@ const Literal* ConstantOf(const HloInstruction& x) {
 bool IsNumber(const HloInstruction& x, int64_t number) {
   const Literal* const constant = ConstantOf(x);
   return constant != nullptr && constant->GetIntegralAsS64({}) == number;
-}
-
-bool IsIdentity(absl::Span<const int64_t> dimensions) {
-  for (size_t i = 0; i < dimensions.size(); ++i) {
-    if (dimensions[i] != static_cast<int64_t>(i)) return false;
-  }
-  return true;
 }
 
 bool IsReversalOfNothing(const HloInstruction& reverse) {
@@ -61,7 +55,7 @@ int64_t KeptOfSelect(const HloInstruction& select) {
 
 int64_t First(const HloInstruction&) { return 0; }
 int64_t Second(const HloInstruction&) { return 1; }
-int64_t KeptIfIdentity(const HloInstruction& x) { return IsIdentity(x.dimensions()) ? 0 : -1; }
+int64_t KeptIfIdentity(const HloInstruction& x) { return IsIdentityPermutation(x.dimensions()) ? 0 : -1; }
 int64_t KeptOfConcatenate(const HloInstruction& x) { return x.operand_count() == 1 ? 0 : -1; }
 int64_t KeptOfReverse(const HloInstruction& x) { return IsReversalOfNothing(x) ? 0 : -1; }
 int64_t KeptOfPad(const HloInstruction& x) { return IsPadOfNothing(x.padding_config()) ? 0 : -1; }

@@ -10,6 +10,7 @@
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/dense_copy.h"
 #include "kashi/pjrt/functions.h"
 #include "kashi/pjrt/objects.h"
 #include "kashi/pjrt/types.h"
@@ -18,18 +19,9 @@
 namespace kashi::pjrt {
 namespace {
 
-// Row-major, a byte for each element of less than a byte: as hosts have arrays.
-absl::StatusOr<Placement> DensePlacement(const Shape& shape) {
-  std::vector<int64_t> strides(shape.dimensions().size());
-  int64_t stride = primitive_util::ByteWidth(shape.element_type());
-  for (size_t i = strides.size(); i-- > 0; stride *= std::max<int64_t>(1, shape.dimensions(static_cast<int>(i)))) {
-    strides[i] = stride;
-  }
-  return Placement::OfStrides(shape.element_type(), shape.dimensions(), strides);
-}
-
+// By default a host has arrays as a device has them: row-major, each element in bytes of its own.
 absl::StatusOr<Placement> HostPlacement(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
-  if (layout == nullptr) return DensePlacement(shape);
+  if (layout == nullptr) return engine::DensePlacement(shape);
   const size_t rank = shape.dimensions().size();
   if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
     if (layout->strides.num_byte_strides != rank)
@@ -75,6 +67,13 @@ absl::StatusOr<PJRT_Memory*> MemoryOf(PJRT_Device* device, PJRT_Memory* memory) 
   return InvalidArgument("neither a device nor a memory is given");
 }
 
+// A token has no dimensions.
+void GiveDimensions(const Shape& shape, const int64_t** dims, size_t* count) {
+  const absl::Span<const int64_t> given = shape.IsArray() ? shape.dimensions() : absl::Span<const int64_t>();
+  *dims = given.data();
+  *count = given.size();
+}
+
 // Calls `copy` with a second handle of the buffer when its elements are there: now, or later, by another thread.
 template <typename Copy>
 absl::StatusOr<PJRT_Event*> WhenReady(const Buffer& buffer, Copy copy) {
@@ -112,7 +111,7 @@ absl::Status Call(PJRT_Client_BufferFromHostBuffer_Args& args) {
   KASHI_ASSIGN_OR_RETURN(const Placement placement,
                          has_strides ? Placement::OfStrides(shape.element_type(), shape.dimensions(),
                                                             absl::MakeConstSpan(args.byte_strides, args.num_dims))
-                                     : DensePlacement(shape));
+                                     : engine::DensePlacement(shape));
   if (args.host_buffer_semantics < 0 || args.host_buffer_semantics > PJRT_HostBufferSemantics_kMutableZeroCopy) {
     return InvalidArgument("there are no host buffer semantics %d", args.host_buffer_semantics);
   }
@@ -196,15 +195,11 @@ absl::Status Call(PJRT_Buffer_ElementType_Args& args) {
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_Dimensions_Args& args) {
-  const Shape& shape = args.buffer->buffer->shape();
-  args.dims = shape.IsArray() ? shape.dimensions().data() : nullptr;
-  args.num_dims = shape.IsArray() ? shape.dimensions().size() : 0;
+  GiveDimensions(args.buffer->buffer->shape(), &args.dims, &args.num_dims);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_UnpaddedDimensions_Args& args) {
-  const Shape& shape = args.buffer->buffer->shape();
-  args.unpadded_dims = shape.IsArray() ? shape.dimensions().data() : nullptr;
-  args.num_dims = shape.IsArray() ? shape.dimensions().size() : 0;
+  GiveDimensions(args.buffer->buffer->shape(), &args.unpadded_dims, &args.num_dims);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_DynamicDimensionIndices_Args& args) {

@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<PJRT_TopologyDescription>> TopologyOf(absl::strin
 // end of that program.
 std::shared_ptr<ClientState> ShareClient(std::unique_ptr<Client> client) {
   return std::shared_ptr<ClientState>(new ClientState(std::move(client)), [](ClientState* state) {
-    if (!engine::RunningLaunch::is_running()) {
+    if (!engine::RunningLaunch::is_set()) {
       delete state;
     } else {
       std::thread([state] { delete state; }).detach();
@@ -245,12 +245,8 @@ absl::Status Call(PJRT_TopologyDescription_GetDeviceDescriptions_Args& args) {
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_TopologyDescription_Serialize_Args& args) {
-  auto holder = std::make_unique<std::string>(args.topology->name);
-  Give(*holder, &args.serialized_bytes, &args.serialized_bytes_size);
-  args.serialized_topology = reinterpret_cast<PJRT_SerializedTopology*>(holder.release());
-  args.serialized_topology_deleter = [](PJRT_SerializedTopology* bytes) {
-    delete reinterpret_cast<std::string*>(bytes);
-  };
+  GiveBytes(args.topology->name, &args.serialized_bytes, &args.serialized_bytes_size, &args.serialized_topology,
+            &args.serialized_topology_deleter);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_TopologyDescription_Deserialize_Args& args) {

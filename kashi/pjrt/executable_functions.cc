@@ -16,15 +16,6 @@
 namespace kashi::pjrt {
 namespace {
 
-// Bytes that the caller frees: a holder and its deleter.
-template <typename Holder>
-void GiveBytes(std::string bytes, const char** data, size_t* size, Holder** holder, void (**deleter)(Holder*)) {
-  auto owned = std::make_unique<std::string>(std::move(bytes));
-  Give(*owned, data, size);
-  *holder = reinterpret_cast<Holder*>(owned.release());
-  *deleter = [](Holder* bytes_of) { delete reinterpret_cast<std::string*>(bytes_of); };
-}
-
 absl::StatusOr<PJRT_LoadedExecutable*> Load(const PJRT_Client& client, std::shared_ptr<const Executable> executable) {
   KASHI_RETURN_IF_ERROR(WriteReport(*executable));
   const ClientState& state = *client.state;
@@ -146,15 +137,13 @@ absl::Status Call(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
 }
 absl::Status Call(PJRT_Executable_OutputMemoryKinds_Args& args) {
   const PJRT_Executable::Leaves& results = args.executable->results;
-  args.num_outputs = results.kinds.size();
-  args.memory_kinds = results.kinds.data();
+  Give(results.kinds, &args.memory_kinds, &args.num_outputs);
   args.memory_kind_sizes = results.kind_sizes.data();
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Executable_ParameterMemoryKinds_Args& args) {
   const PJRT_Executable::Leaves& arguments = args.executable->arguments;
-  args.num_parameters = arguments.kinds.size();
-  args.memory_kinds = arguments.kinds.data();
+  Give(arguments.kinds, &args.memory_kinds, &args.num_parameters);
   args.memory_kind_sizes = arguments.kind_sizes.data();
   return absl::OkStatus();
 }

@@ -100,6 +100,14 @@ void Give(const std::vector<T>& list, T const** data, size_t* size) {
   *data = list.data();
   *size = list.size();
 }
+// Bytes that the caller frees: a holder and its deleter.
+template <typename Holder>
+void GiveBytes(std::string bytes, const char** data, size_t* size, Holder** holder, void (**deleter)(Holder*)) {
+  auto owned = std::make_unique<std::string>(std::move(bytes));
+  Give(*owned, data, size);
+  *holder = reinterpret_cast<Holder*>(owned.release());
+  *deleter = [](Holder* bytes_of) { delete reinterpret_cast<std::string*>(bytes_of); };
+}
 
 }  // namespace kashi::pjrt
 

@@ -1,11 +1,10 @@
 #include "kashi/pjrt/plugin.h"
 
 #include <cstring>
-#include <exception>
-#include <new>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/catch_exceptions.h"
 #include "kashi/base/status.h"
 #include "kashi/pjrt/errors.h"
 #include "kashi/pjrt/ffi_extension.h"
@@ -19,13 +18,7 @@ namespace {
 // No exception may reach a caller in C.
 template <typename Args>
 absl::Status CallSafely(Args& args) {
-  try {
-    return Call(args);
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("the machine has no more memory");
-  } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
-  }
+  return base::CatchExceptions([&] { return Call(args); });
 }
 
 // A caller that was built with an older version has shorter structures: the fields beyond are zero, and nothing is
