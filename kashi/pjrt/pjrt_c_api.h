@@ -20,8 +20,10 @@ extern "C" {
 #define PJRT_API_MAJOR 0
 #define PJRT_API_MINOR 115
 
-// The size of a structure up to its last field: what struct_size says.
-#define PJRT_SIZE(type, last_field) (offsetof(type, last_field) + sizeof(((type*)0)->last_field))
+// The size of a structure up to its last field: what struct_size says. The last field may be a pointer: its own size is
+// meant, so the check that suspects such a sizeof is off.
+#define PJRT_SIZE(type, last_field) \
+  (offsetof(type, last_field) + sizeof(((type*)0)->last_field))  // NOLINT(bugprone-sizeof-expression)
 
 typedef enum {
   PJRT_Extension_Type_Profiler = 1,
