@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "kashi/base/check.h"
 #include "kashi/base/math.h"
 
 #if __has_include(<sys/mman.h>)
@@ -294,5 +295,13 @@ void ProtectGuarded(const void*) {}
 void NameGuarded(const void*, absl::string_view) {}
 
 #endif  // KASHI_HAS_GUARD_PAGES
+
+std::shared_ptr<const void> CopyBetweenGuards(const void* data, int64_t bytes) {
+  void* const copy = AllocateGuarded(bytes, /*alignment=*/1);
+  KASHI_CHECK(copy != nullptr) << "no memory for " << bytes << " bytes between guard pages";
+  if (bytes > 0) std::memcpy(copy, data, static_cast<size_t>(bytes));
+  ProtectGuarded(copy);
+  return std::shared_ptr<const void>(copy, [](const void* block) { FreeGuarded(const_cast<void*>(block)); });
+}
 
 }  // namespace kashi::base

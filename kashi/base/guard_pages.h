@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "absl/strings/string_view.h"
@@ -58,6 +59,8 @@ bool FreeGuarded(void* block);
 bool IsGuarded(const void* array, int64_t bytes);
 // After this call a write to the block ends the process, too.
 void ProtectGuarded(const void* block);
+// A copy of `bytes` bytes between guard pages, to which nobody may write.
+std::shared_ptr<const void> CopyBetweenGuards(const void* data, int64_t bytes);
 // Sets the block's name in messages, if there is such a block; only the first 63 bytes are kept.
 void NameGuarded(const void* block, absl::string_view name);
 

@@ -9,7 +9,7 @@
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/parallel_for.h"
-#include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::cpu {
 namespace {

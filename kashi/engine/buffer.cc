@@ -1,12 +1,13 @@
 #include "kashi/engine/buffer.h"
 
-#include <cstring>
 #include <utility>
 
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/buffer_state.h"
-#include "kashi/engine/dense_copy.h"
+#include "kashi/engine/client.h"
+#include "kashi/engine/dense_placement.h"
+#include "kashi/engine/device_memory.h"
 
 namespace kashi {
 
@@ -34,16 +35,16 @@ void Buffer::Delete() { state_->Take(); }
 bool Buffer::is_deleted() const { return !state_->Elements().ok(); }
 
 absl::StatusOr<Literal> Buffer::ToLiteral() const {
-  KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
+  KASHI_ASSIGN_OR_RETURN(Value value, AwaitValue(*state_));
+  KASHI_ASSIGN_OR_RETURN(value, engine::ToHost(device().memory(), std::move(value), device().client().memory()));
   return value.ToLiteral(state_->shape);
 }
 
 absl::Status Buffer::CopyToHost(void* target, const Placement& placement) const {
   if (!shape().IsArray()) return InvalidArgument("a %s has no elements", ShapeUtil::HumanString(shape()));
-  KASHI_ASSIGN_OR_RETURN(const engine::DenseCopy copy, engine::DenseCopy::Out(shape(), placement));
+  KASHI_RETURN_IF_ERROR(engine::CheckPlacementFits(placement, shape()));
   KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
-  copy.Run(value.untyped_data(), target);
-  return absl::OkStatus();
+  return device().memory().CopyOut(value, target, placement);
 }
 
 absl::StatusOr<Buffer::ExternalReference> Buffer::AcquireExternalReference() const {

@@ -4,7 +4,7 @@
 //   std::vector<std::unique_ptr<Buffer>> results = …;                      // LoadedProgram::Execute
 //   Literal y = results[0]->ToLiteral().value();                           // waits
 //
-// Elements are dense and row-major on the device, one native element each (kashi/array/types.h). Copies from and to the
+// Elements are dense and row-major on the device (kashi/engine/device_memory.h). Copies from and to the
 // host convert other layouts, also tiled ones, and byte strides (kashi/relayout).
 #ifndef KASHI_ENGINE_BUFFER_H_
 #define KASHI_ENGINE_BUFFER_H_
@@ -32,7 +32,7 @@ class Buffer {
   // Holds the memory of a buffer, and keeps programs from writing to it.
   class ExternalReference {
    public:
-    const void* data() const { return data_; }
+    const void* data() const { return data_; }  // an address of the device
 
    private:
     friend class Buffer;

@@ -1,13 +1,16 @@
 #include "kashi/engine/client.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/buffer_state.h"
-#include "kashi/engine/dense_copy.h"
+#include "kashi/engine/device_memory.h"
 #include "kashi/engine/device_queue.h"
+#include "kashi/engine/engine.h"
+#include "kashi/engine/program_door.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
@@ -15,19 +18,13 @@ namespace kashi {
 
 using engine::BufferElements;
 using engine::BufferState;
-using engine::DenseCopy;
+using engine::DeviceMemory;
+using engine::ProgramDoor;
 namespace {
 
 std::unique_ptr<Buffer> MakeBuffer(const Shape& shape, Value value, MemorySpace& memory_space, bool is_lent = false) {
   return std::make_unique<Buffer>(
       memory_space, std::make_shared<BufferState>(shape, std::make_shared<BufferElements>(std::move(value), is_lent)));
-}
-
-// The rule of XLA's CPU client: other memory is copied. So programs that change an array which they lent, against the
-// rules, see the same.
-bool IsAligned(const void* data, const Shape& shape) {
-  constexpr uintptr_t kAlignment = 64;
-  return engine::BufferBytes(shape) == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
 }
 
 // Memory of the caller.
@@ -71,12 +68,15 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   if (options.memory_limit_bytes < 0) {
     return InvalidArgument("the memory limit is %d bytes, which is negative", options.memory_limit_bytes);
   }
-  return std::unique_ptr<Client>(new Client(options));
+  if (options.engine.empty()) return std::unique_ptr<Client>(new Client(options, engine::HostMemory()));
+  KASHI_ASSIGN_OR_RETURN(const engine::Engine* const engine, engine::EngineOfName(options.engine));
+  return std::unique_ptr<Client>(new Client(options, engine->memory()));
 }
 
-Client::Client(const ClientOptions& options) : memory_(std::make_shared<MemoryBudget>(options.memory_limit_bytes)) {
+Client::Client(const ClientOptions& options, const DeviceMemory& of_devices)
+    : memory_(std::make_shared<MemoryBudget>(options.memory_limit_bytes)), engine_(options.engine) {
   for (int64_t id = 0; id < options.devices; ++id) {
-    devices_.push_back(std::unique_ptr<LocalDevice>(new LocalDevice(*this, id)));
+    devices_.push_back(std::unique_ptr<LocalDevice>(new LocalDevice(*this, id, of_devices)));
   }
 }
 // A callback of a program may start another one, on any device.
@@ -109,13 +109,13 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromHost(const void* data,
   }
   KASHI_ASSIGN_OR_RETURN(const DenseShape dense,
                          MakeCheckedDenseShape(placement.element_type(), placement.dimensions()));
-  KASHI_ASSIGN_OR_RETURN(const DenseCopy copy, DenseCopy::In(placement, *dense));
-  if (semantics == HostBufferSemantics::kImmutableZeroCopy && copy.is_identity() && IsAligned(data, *dense)) {
-    return MakeBuffer(*dense, Value::Borrow(dense, data, lent), *place, /*is_lent=*/true);
+  const DeviceMemory& memory = place->device().memory();
+  if (semantics == HostBufferSemantics::kImmutableZeroCopy) {
+    std::optional<Value> as_it_is = memory.Borrow(data, placement, dense, lent);
+    if (as_it_is.has_value()) return MakeBuffer(*dense, *std::move(as_it_is), *place, /*is_lent=*/true);
   }
-  KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, memory_));
-  copy.Run(data, value.mutable_data());
-  return MakeBuffer(*dense, std::move(value), *place);
+  KASHI_ASSIGN_OR_RETURN(Value copy, memory.CopyIn(data, placement, dense, memory_));
+  return MakeBuffer(*dense, std::move(copy), *place);
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const LiteralSlice& literal,
@@ -125,6 +125,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const LiteralS
   }
   KASHI_ASSIGN_OR_RETURN(MemorySpace* const place, PlaceOf(memory_space));
   KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(literal, memory_));
+  KASHI_ASSIGN_OR_RETURN(value, engine::ToDevice(place->device().memory(), std::move(value), memory_));
   const Shape shape = value.shape();
   return MakeBuffer(shape, std::move(value), *place);
 }
@@ -137,7 +138,9 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::MakeToken(MemorySpace* memory_sp
 absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Compile(const HloModule& module, const CompileOptions& options,
                                                                absl::Span<LocalDevice* const> devices) {
   KASHI_RETURN_IF_ERROR(CheckLoadable(module));  // before the time to compile
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::Compile(module, options));
+  CompileOptions of_devices = options;
+  if (!engine_.empty()) of_devices.engine = engine_;
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, Program::Compile(module, of_devices));
   return Load(std::move(program), devices);
 }
 
@@ -156,6 +159,11 @@ absl::StatusOr<std::unique_ptr<LoadedProgram>> Client::Load(std::shared_ptr<cons
   std::set<const LocalDevice*> seen;
   for (const LocalDevice* device : chosen) {
     if (&device->client() != this) return InvalidArgument("%s is of another client", device->ToString());
+    if (&device->memory() != &ProgramDoor::MemoryOf(*program)) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("programs of the engine %s have their arrays in another memory than %s", program->engine(),
+                          device->ToString()));
+    }
     if (!seen.insert(device).second) return InvalidArgument("%s is in the list twice", device->ToString());
   }
   return std::unique_ptr<LoadedProgram>(new LoadedProgram(*this, std::move(program), std::move(chosen)));

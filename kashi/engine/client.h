@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -37,6 +38,9 @@ struct ClientOptions {
   // The limit on the bytes of all buffers and runs together, without memory that the caller lends. 0: most of the
   // available memory (MemoryBudget).
   int64_t memory_limit_bytes = 0;
+  // The engine whose devices these are; it compiles all programs, and its memory has all arrays. "": they are threads of
+  // this process, for all engines that run there.
+  std::string engine = "";
 };
 
 // XLA's names.
@@ -50,7 +54,7 @@ enum class HostBufferSemantics {
 // Thread-safe. It must outlive its buffers and programs.
 class Client {
  public:
-  // INVALID_ARGUMENT for numbers that are out of range.
+  // INVALID_ARGUMENT for numbers that are out of range, and for an engine that is not there.
   static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options = {});
   // Waits for running programs, and for those that their callbacks start. Must not be called from such a callback.
   ~Client();
@@ -79,6 +83,7 @@ class Client {
   // Makes a program ready for devices, one for each replica and partition of its module: [replica * partitions +
   // partition]; none: the first devices of the client. INVALID_ARGUMENT if their number is wrong. UNIMPLEMENTED for
   // arguments and results with dynamic sizes, and for global programs (kashi/partition makes programs of devices).
+  // FAILED_PRECONDITION for a program whose engine has its arrays in another memory.
   absl::StatusOr<std::unique_ptr<LoadedProgram>> Load(std::shared_ptr<const Program> program,
                                                       absl::Span<LocalDevice* const> devices = {});
 
@@ -87,9 +92,10 @@ class Client {
  private:
   friend class LoadedProgram;
   absl::StatusOr<MemorySpace*> PlaceOf(MemorySpace* memory_space) const;
-  explicit Client(const ClientOptions& options);
+  Client(const ClientOptions& options, const engine::DeviceMemory& of_devices);
 
   const std::shared_ptr<MemoryBudget> memory_;
+  const std::string engine_;  // ClientOptions::engine
   // Held while a program takes its arguments, so that no two take one by donation, and while a program of several
   // devices enters their queues, so that all queues have such programs in the same order.
   absl::Mutex launch_mutex_;

@@ -19,6 +19,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/fingerprint.h"
 #include "kashi/engine/compile_options.h"
+#include "kashi/engine/device_memory.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/values/value.h"
 
@@ -49,7 +50,7 @@ class EngineProgram {
   virtual ~EngineProgram() = default;
   // The module that runs: the one that was compiled, or a copy after the passes of the engine.
   virtual const HloModule& module() const = 0;
-  // Runs the entry; takes the arguments. `run` has the device, the limits and the observers of this run, and the plans
+  // Runs the entry; takes the arguments, which are in Engine::memory, as the result. `run` has the device, the limits and the observers of this run, and the plans
   // of the evaluator, which runs the parts that the engine cannot run: EvaluationRun::Call and CallBy.
   virtual absl::StatusOr<Value> Execute(std::vector<Value> arguments, evaluator::EvaluationRun& run) const = 0;
   // Machine code for instructions that the evaluator runs one by one (RunHooks::compiled); null: there is none.
@@ -74,6 +75,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual absl::string_view name() const = 0;
+  // Where its programs have their arguments and results: the values of EngineProgram::Execute.
+  virtual const DeviceMemory& memory() const { return HostMemory(); }
   // Whether its programs run the given module itself, which then must outlive them and not change.
   virtual bool keeps_module() const = 0;
   // The module has passed the verifier. UNIMPLEMENTED if the engine cannot run it, or not on this processor. known:

@@ -13,6 +13,7 @@
 #include "kashi/base/status.h"
 #include "kashi/engine/buffer_state.h"
 #include "kashi/engine/client.h"
+#include "kashi/engine/device_memory.h"
 #include "kashi/engine/device_queue.h"
 #include "kashi/engine/engine_choice.h"
 #include "kashi/engine/leaves.h"
@@ -21,7 +22,6 @@
 #include "kashi/engine/run_pool.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/literal_run.h"
-#include "kashi/values/value_util.h"
 
 namespace kashi {
 
@@ -121,7 +121,7 @@ ProgramLaunch::Setup ProgramLaunch::MakeSetup() const {
 
 absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments) {
   const auto call = [&](evaluator::EvaluationRun& run) {
-    return ProgramDoor::Call(*program, run, std::move(arguments));
+    return ProgramDoor::CallInMemory(*program, run, std::move(arguments));
   };
   if (!options.custom_call_handler) return runs->With(options.cancelled, call);
   const Setup setup = MakeSetup();
@@ -170,7 +170,7 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
     results.push_back(LeavesOf(std::move(value)));
     for (Value& leaf : results.back()) {
       if (!leaf.is_array() || !lent.contains(leaf.untyped_data())) continue;
-      KASHI_ASSIGN_OR_RETURN(leaf, values::MakeWritable(memory, std::move(leaf)));
+      KASHI_ASSIGN_OR_RETURN(leaf, ProgramDoor::MemoryOf(*program).MakeWritable(std::move(leaf), memory));
     }
   }
   return results;

@@ -14,8 +14,8 @@ std::string MemorySpace::ToString() const {
   return absl::StrCat("MemorySpace(id=", id_, ", kind=", kind_, ", device=", device_.id(), ")");
 }
 
-LocalDevice::LocalDevice(Client& client, int64_t id)
-    : client_(client), id_(id), queue_(std::make_unique<engine::DeviceQueue>()) {
+LocalDevice::LocalDevice(Client& client, int64_t id, const engine::DeviceMemory& memory)
+    : client_(client), id_(id), memory_(memory), queue_(std::make_unique<engine::DeviceQueue>()) {
   int64_t memory_space = id * static_cast<int64_t>(std::size(kKinds));
   for (const char* kind : kKinds) {
     memory_spaces_.push_back(std::unique_ptr<MemorySpace>(new MemorySpace(*this, memory_space++, kind)));

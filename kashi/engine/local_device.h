@@ -16,6 +16,7 @@ class Client;
 class LocalDevice;
 
 namespace engine {
+class DeviceMemory;
 class DeviceQueue;
 }  // namespace engine
 
@@ -49,16 +50,19 @@ class LocalDevice {
   Client& client() const { return client_; }
   const std::vector<std::unique_ptr<MemorySpace>>& memory_spaces() const { return memory_spaces_; }
   MemorySpace& default_memory_space() const { return *memory_spaces_.front(); }
+  // Where arrays of all its memory spaces are.
+  const engine::DeviceMemory& memory() const { return memory_; }
   std::string ToString() const;  // "CpuDevice(id=0)"
 
  private:
   friend class Client;
   friend class LoadedProgram;
-  LocalDevice(Client& client, int64_t id);
+  LocalDevice(Client& client, int64_t id, const engine::DeviceMemory& memory);
   engine::DeviceQueue& queue() const { return *queue_; }
 
   Client& client_;
   const int64_t id_;
+  const engine::DeviceMemory& memory_;
   std::vector<std::unique_ptr<MemorySpace>> memory_spaces_;
   std::unique_ptr<engine::DeviceQueue> queue_;
 };

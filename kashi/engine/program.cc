@@ -1,10 +1,10 @@
 #include "kashi/engine/program.h"
 
 #include <cstdlib>
-#include <cstring>
 
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
+#include "kashi/engine/device_memory.h"
 #include "kashi/engine/engine.h"
 #include "kashi/engine/engine_choice.h"
 #include "kashi/engine/program_door.h"
@@ -13,6 +13,7 @@
 #include "kashi/evaluator/check_arguments.h"
 #include "kashi/evaluator/literal_run.h"
 #include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi {
 
@@ -24,7 +25,7 @@ using engine::RunPool;
 using evaluator::EvaluationRun;
 using evaluator::RunHooks;
 using values::BorrowLeaves;
-using values::VisitLeaves;
+using values::CopyLeavesTo;
 namespace {
 
 // The arrays of a shape, or -1: there are tokens or dynamic sizes in it.
@@ -205,12 +206,9 @@ absl::Status Program::ExecuteOnMemory(absl::Span<const void* const> arguments, a
     for (const HloInstruction* parameter : entry.parameter_instructions()) {
       values.push_back(BorrowLeaves(parameter->shape(), &argument));
     }
-    KASHI_ASSIGN_OR_RETURN(const Value result, program_->Execute(std::move(values), run));
-    void* const* to = results.data();
-    return VisitLeaves(result, [&to](const Value& leaf) {
-      std::memcpy(*to++, leaf.untyped_data(), static_cast<size_t>(leaf.byte_count()));
-      return absl::OkStatus();
-    });
+    KASHI_ASSIGN_OR_RETURN(const Value result, ProgramDoor::ExecuteOnHost(*this, std::move(values), run));
+    CopyLeavesTo(result, results);
+    return absl::OkStatus();
   });
 }
 
@@ -224,6 +222,12 @@ namespace engine {
 
 const buffers::BufferAssignment* ProgramDoor::BuffersOf(const Program& program) { return program.program_->buffers(); }
 
+int64_t ProgramDoor::CodeBytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const CompiledObject& object : program.program_->objects()) bytes += static_cast<int64_t>(object.code.size());
+  return bytes;
+}
+
 void ProgramDoor::Complete(const Program& program, EvaluationOptions* options, evaluator::RunHooks* hooks) {
   options->excess_precision = program.numbers_.excess_precision;
   hooks->compiled = program.program_->steps();
@@ -235,8 +239,27 @@ std::unique_ptr<evaluator::EvaluationRun> ProgramDoor::NewRun(const Program& pro
   return std::make_unique<evaluator::EvaluationRun>(std::move(options), hooks);
 }
 
+const DeviceMemory& ProgramDoor::MemoryOf(const Program& program) { return program.engine_.memory(); }
+
+absl::StatusOr<Value> ProgramDoor::ExecuteOnHost(const Program& program, std::vector<Value> arguments,
+                                                 evaluator::EvaluationRun& run) {
+  const DeviceMemory& memory = MemoryOf(program);
+  if (&memory == &HostMemory()) return program.program_->Execute(std::move(arguments), run);
+  for (Value& argument : arguments) {
+    KASHI_ASSIGN_OR_RETURN(argument, ToDevice(memory, std::move(argument), run.budget()));
+  }
+  KASHI_ASSIGN_OR_RETURN(Value result, program.program_->Execute(std::move(arguments), run));
+  return ToHost(memory, std::move(result), run.budget());
+}
+
 absl::StatusOr<Value> ProgramDoor::Call(const Program& program, evaluator::EvaluationRun& run,
                                         std::vector<Value> arguments) {
+  KASHI_ASSIGN_OR_RETURN(Value result, ExecuteOnHost(program, std::move(arguments), run));
+  return Value::KeepingAlive(std::move(result), program.program_);
+}
+
+absl::StatusOr<Value> ProgramDoor::CallInMemory(const Program& program, evaluator::EvaluationRun& run,
+                                                std::vector<Value> arguments) {
   KASHI_ASSIGN_OR_RETURN(Value result, program.program_->Execute(std::move(arguments), run));
   return Value::KeepingAlive(std::move(result), program.program_);
 }
@@ -244,7 +267,7 @@ absl::StatusOr<Value> ProgramDoor::Call(const Program& program, evaluator::Evalu
 absl::StatusOr<Literal> ProgramDoor::CallOnLiterals(const Program& program, evaluator::EvaluationRun& run,
                                                     absl::Span<const Literal* const> arguments) {
   const auto execute = [&program](std::vector<Value> values, evaluator::EvaluationRun& in) {
-    return program.program_->Execute(std::move(values), in);
+    return ExecuteOnHost(program, std::move(values), in);
   };
   return evaluator::RunOnLiterals(*program.module().entry_computation(), arguments, run, execute);
 }
@@ -254,7 +277,7 @@ absl::StatusOr<std::vector<Literal>> ProgramDoor::ExecuteOnDevices(
     evaluator::RunHooks hooks, std::optional<DeviceCounts> counts) {
   Complete(program, &options, &hooks);
   const auto execute = [&program](std::vector<Value> arguments, evaluator::EvaluationRun& run) {
-    return program.program_->Execute(std::move(arguments), run);
+    return ExecuteOnHost(program, std::move(arguments), run);
   };
   return evaluator::RunOnDevicesWithHooks(program.module(), std::move(arguments_of_devices), options, hooks, counts,
                                           execute);
@@ -264,7 +287,7 @@ absl::StatusOr<std::vector<Value>> ProgramDoor::ExecuteValuesOnDevices(
     const Program& program, std::vector<std::vector<Value>> arguments_of_devices, const EvaluationOptions& options,
     const evaluator::RunHooks& hooks, const values::RunLimits& limits, DeviceCounts counts) {
   const auto call = [&program](std::vector<Value> arguments, evaluator::EvaluationRun& run) {
-    return Call(program, run, std::move(arguments));
+    return CallInMemory(program, run, std::move(arguments));
   };
   return evaluator::RunValuesOnDevices(program.module(), std::move(arguments_of_devices), options, hooks, limits,
                                        counts, call);

@@ -17,7 +17,7 @@
 #include "kashi/base/status.h"
 #include "kashi/evaluator/operation.h"
 #include "kashi/kernels/matrix_kernels.h"
-#include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::evaluator {
 namespace {

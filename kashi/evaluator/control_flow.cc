@@ -9,6 +9,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/hlo/spmd/asynchronous_collectives.h"
 #include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::evaluator {
 namespace {

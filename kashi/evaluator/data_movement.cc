@@ -14,7 +14,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/kernels/array_mover.h"
 #include "kashi/literal/strided_walk.h"
-#include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::evaluator {
 namespace {

@@ -11,7 +11,7 @@
 #include "kashi/base/status.h"
 #include "kashi/kernels/dense_factorizations.h"
 #include "kashi/kernels/matrix_kernels.h"
-#include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::evaluator {
 namespace {

@@ -18,7 +18,7 @@
 #include "kashi/evaluator/operation.h"
 #include "kashi/kernels/element_kernel.h"
 #include "kashi/kernels/indexed_windows.h"
-#include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::evaluator {
 namespace {

@@ -23,6 +23,7 @@
 #include "kashi/devices/device.h"
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::evaluator {
 namespace {

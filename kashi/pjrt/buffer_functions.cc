@@ -6,12 +6,14 @@
 
 #include "kashi/array/device_size.h"
 #include "kashi/array/layout.h"
+#include "kashi/array/layout_util.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
 #include "kashi/base/status.h"
-#include "kashi/engine/dense_copy.h"
+#include "kashi/engine/dense_placement.h"
 #include "kashi/pjrt/functions.h"
+#include "kashi/pjrt/layouts_extension.h"
 #include "kashi/pjrt/objects.h"
 #include "kashi/pjrt/types.h"
 #include "kashi/relayout/placement.h"
@@ -19,9 +21,22 @@
 namespace kashi::pjrt {
 namespace {
 
-// By default a host has arrays as a device has them: row-major, each element in bytes of its own.
+absl::StatusOr<Layout> TiledLayout(const PJRT_Buffer_MemoryLayout_Tiled& tiled, size_t rank) {
+  if (tiled.minor_to_major_size != rank) return InvalidArgument("the layout does not order each dimension");
+  Layout layout(absl::MakeConstSpan(tiled.minor_to_major, rank));
+  const int64_t* next = tiled.tile_dims;
+  for (size_t i = 0; i < tiled.num_tiles; next += tiled.tile_dim_sizes[i++]) {
+    *layout.add_tiles() = Tile(absl::MakeConstSpan(next, tiled.tile_dim_sizes[i]));
+  }
+  return layout;
+}
+
+// By default a host has an array in the layout that callers see of it, each element in bytes of its own.
 absl::StatusOr<Placement> HostPlacement(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
-  if (layout == nullptr) return engine::DensePlacement(shape);
+  if (layout == nullptr) {
+    return LayoutUtil::IsMonotonicWithDim0Major(shape.layout()) ? engine::DensePlacement(shape)
+                                                                : Placement::OfLayout(shape);
+  }
   const size_t rank = shape.dimensions().size();
   if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
     if (layout->strides.num_byte_strides != rank)
@@ -29,16 +44,18 @@ absl::StatusOr<Placement> HostPlacement(const Shape& shape, const PJRT_Buffer_Me
     return Placement::OfStrides(shape.element_type(), shape.dimensions(),
                                 absl::MakeConstSpan(layout->strides.byte_strides, rank));
   }
-  const PJRT_Buffer_MemoryLayout_Tiled& tiled = layout->tiled;
-  if (tiled.minor_to_major_size != rank) return InvalidArgument("the layout does not order each dimension");
-  Layout placed(absl::MakeConstSpan(tiled.minor_to_major, rank));
-  const int64_t* next = tiled.tile_dims;
-  for (size_t i = 0; i < tiled.num_tiles; next += tiled.tile_dim_sizes[i++]) {
-    *placed.add_tiles() = Tile(absl::MakeConstSpan(next, tiled.tile_dim_sizes[i]));
-  }
   Shape with_layout = shape;
-  *with_layout.mutable_layout() = std::move(placed);
+  KASHI_ASSIGN_OR_RETURN(*with_layout.mutable_layout(), TiledLayout(layout->tiled, rank));
   return Placement::OfLayout(with_layout);
+}
+
+// The shape, which has the default layout, with the one that its caller gives for the device.
+absl::StatusOr<Shape> VisibleShape(const Shape& shape, const PJRT_Buffer_MemoryLayout* device_layout) {
+  Shape visible = shape;
+  if (device_layout == nullptr || device_layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) return visible;
+  KASHI_ASSIGN_OR_RETURN(const Layout layout, TiledLayout(device_layout->tiled, shape.dimensions().size()));
+  KASHI_RETURN_IF_ERROR(SetVisibleLayout(layout, &visible));
+  return visible;
 }
 
 // The bytes of the host's memory up to the end of the last element. INVALID_ARGUMENT if some lie before its begin.
@@ -112,6 +129,7 @@ absl::Status Call(PJRT_Client_BufferFromHostBuffer_Args& args) {
                          has_strides ? Placement::OfStrides(shape.element_type(), shape.dimensions(),
                                                             absl::MakeConstSpan(args.byte_strides, args.num_dims))
                                      : engine::DensePlacement(shape));
+  KASHI_ASSIGN_OR_RETURN(Shape visible, VisibleShape(shape, args.device_layout));
   if (args.host_buffer_semantics < 0 || args.host_buffer_semantics > PJRT_HostBufferSemantics_kMutableZeroCopy) {
     return InvalidArgument("there are no host buffer semantics %d", args.host_buffer_semantics);
   }
@@ -123,7 +141,7 @@ absl::Status Call(PJRT_Client_BufferFromHostBuffer_Args& args) {
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> buffer,
                          state->client->BufferFromHost(args.data, placement, semantics, &memory->memory_space,
                                                        [done] { done->Complete(absl::OkStatus()); }));
-  args.buffer = NewObject<PJRT_Buffer>(state, std::move(buffer));
+  args.buffer = NewObject<PJRT_Buffer>(state, std::move(buffer), std::move(visible));
   args.done_with_host_buffer = event.release();
   return absl::OkStatus();
 }
@@ -158,7 +176,8 @@ absl::Status Call(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
 
 absl::Status Call(PJRT_Buffer_ToHostBuffer_Args& args) {
   const Buffer& buffer = *args.src->buffer;
-  KASHI_ASSIGN_OR_RETURN(const Placement placement, HostPlacement(buffer.shape(), args.host_layout));
+  if (!buffer.shape().IsArray()) return InvalidArgument("a token has no elements");
+  KASHI_ASSIGN_OR_RETURN(const Placement placement, HostPlacement(args.src->shape, args.host_layout));
   KASHI_ASSIGN_OR_RETURN(const size_t size, HostBytes(placement));
   if (args.dst == nullptr) {
     args.dst_size = size;
@@ -208,7 +227,7 @@ absl::Status Call(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_GetMemoryLayout_Args& args) {
-  const Shape& shape = args.buffer->buffer->shape();
+  const Shape& shape = args.buffer->shape;
   args.layout = {PJRT_SIZE(PJRT_Buffer_MemoryLayout, type), nullptr, {}, PJRT_Buffer_MemoryLayout_Type_Tiled};
   args.layout.tiled = {PJRT_SIZE(PJRT_Buffer_MemoryLayout_Tiled, num_tiles), nullptr, nullptr, 0, nullptr, nullptr, 0};
   if (!shape.IsArray()) return absl::OkStatus();
@@ -254,13 +273,13 @@ absl::Status Call(PJRT_Buffer_ReadyEvent_Args& args) {
 }
 absl::Status Call(PJRT_Buffer_CopyToMemory_Args& args) {
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy, args.buffer->buffer->CopyTo(args.dst_memory->memory_space));
-  args.dst_buffer = NewObject<PJRT_Buffer>(args.buffer->client, std::move(copy));
+  args.dst_buffer = NewObject<PJRT_Buffer>(args.buffer->client, std::move(copy), args.buffer->shape);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_CopyToDevice_Args& args) {
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> copy,
                          args.buffer->buffer->CopyTo(args.dst_device->device.default_memory_space()));
-  args.dst_buffer = NewObject<PJRT_Buffer>(args.buffer->client, std::move(copy));
+  args.dst_buffer = NewObject<PJRT_Buffer>(args.buffer->client, std::move(copy), args.buffer->shape);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_IncreaseExternalReferenceCount_Args& args) {

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kashi/analysis/hlo_cost_analysis.h"
 #include "kashi/array/layout_util.h"
+#include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/buffers/buffer_assignment.h"
@@ -21,7 +20,9 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/partition/partition_program.h"
+#include "kashi/pjrt/debug_options.h"
 #include "kashi/pjrt/ffi_host.h"
+#include "kashi/pjrt/layouts_extension.h"
 #include "kashi/pjrt/types.h"
 #include "kashi/proto/hlo_proto_io.h"
 #include "kashi/proto/records_proto.h"
@@ -77,23 +78,13 @@ absl::StatusOr<CompileOptionsProto> ParseOptions(absl::string_view bytes) {
   return options;
 }
 
-absl::StatusOr<bool> BoolOf(absl::string_view name, const OptionOverrideProto& value) {
-  std::string text = value.string_field();
-  if (value.value_case() == OptionOverrideProto::kBoolField) text = value.bool_field() ? "true" : "false";
-  if (value.value_case() == OptionOverrideProto::kIntField) text = absl::StrCat(value.int_field());
-  bool is_true = false;
-  if (absl::SimpleAtob(text, &is_true)) return is_true;
-  return InvalidArgument("While setting option %s, '%s' is not a valid bool value.", name, text);
-}
-
 // XLA's flags are accepted, because programs set them for all backends; most are about passes that Kashi does not have.
 absl::StatusOr<CompileOptions> EngineOptionsOf(const CompileOptionsProto& proto) {
   CompileOptions options;
   options.keep_code = true;
   for (const auto& [name, value] : proto.env_option_overrides()) {
-    if (!absl::StartsWith(name, "xla_")) return InvalidArgument("No such compile option: '%s'", name);
-    if (name != "xla_allow_excess_precision") continue;
-    KASHI_ASSIGN_OR_RETURN(options.numbers.excess_precision, BoolOf(name, value));
+    KASHI_RETURN_IF_ERROR(CheckDebugOption(name, value));
+    if (name == "xla_allow_excess_precision") options.numbers.excess_precision = BoolOfDebugOption(value);
   }
   return options;
 }
@@ -132,15 +123,47 @@ bool NeedsHandlers(const HloModule& module) {
   return false;
 }
 
-// kinds: one for each leaf, or none.
-template <typename Kinds>
-std::vector<Executable::Leaf> LeavesOfShapes(const std::vector<Shape>& shapes, const Kinds& kinds) {
-  const bool has_kinds = kinds.size() == static_cast<int>(shapes.size());
+// The layouts that the program gives to leaves of its arguments or results; "" where it is the default.
+std::vector<std::string> LayoutsOf(const std::vector<const Shape*>& shapes) {
+  std::vector<std::string> layouts;
+  for (const Shape* shape : shapes) {
+    ShapeUtil::ForEachLeafShape(*shape, [&](const Shape& leaf, const ShapeIndex&) {
+      const bool is_default = !leaf.IsArray() || LayoutUtil::IsMonotonicWithDim0Major(leaf.layout());
+      layouts.push_back(is_default ? "" : leaf.layout().ToString());
+    });
+  }
+  return layouts;
+}
+
+void KeepLayouts(const HloModule& module, SerializedExecutableProto* facts) {
+  if (!module.config().has_entry_computation_layout()) return;
+  const ComputationLayout& layout = module.entry_computation_layout();
+  std::vector<const Shape*> parameters;
+  for (int i = 0; i < layout.parameter_count(); ++i) parameters.push_back(&layout.parameter_shape(i));
+  const std::vector<std::string> arguments = LayoutsOf(parameters), results = LayoutsOf({&layout.result_shape()});
+  facts->mutable_argument_layouts()->Assign(arguments.begin(), arguments.end());
+  facts->mutable_result_layouts()->Assign(results.begin(), results.end());
+}
+
+// texts: one for each leaf, or none.
+template <typename Texts>
+std::string TextOf(const Texts& texts, const std::vector<Shape>& shapes, size_t leaf) {
+  return texts.size() == static_cast<int>(shapes.size()) ? texts[static_cast<int>(leaf)] : "";
+}
+
+// kinds, layouts: one for each leaf, or none.
+template <typename Texts>
+absl::StatusOr<std::vector<Executable::Leaf>> LeavesOfShapes(const std::vector<Shape>& shapes, const Texts& kinds,
+                                                             const Texts& layouts) {
   std::vector<Executable::Leaf> leaves;
-  for (const Shape& shape : shapes) {
-    const std::string kind = has_kinds ? kinds[static_cast<int>(leaves.size())] : "";
-    leaves.push_back({BufferTypeOf(shape.element_type()), shape, kind.empty() ? "device" : kind, std::nullopt});
-    if (shape.IsArray()) LayoutUtil::SetToDefaultLayout(&leaves.back().shape);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const std::string kind = TextOf(kinds, shapes, i), layout = TextOf(layouts, shapes, i);
+    leaves.push_back({BufferTypeOf(shapes[i].element_type()), shapes[i], kind.empty() ? "device" : kind, std::nullopt});
+    Shape& shape = leaves.back().shape;
+    if (shape.IsArray()) LayoutUtil::SetToDefaultLayout(&shape);
+    if (layout.empty()) continue;
+    KASHI_ASSIGN_OR_RETURN(const Layout parsed, ParseLayout(layout));
+    KASHI_RETURN_IF_ERROR(SetVisibleLayout(parsed, &shape));
   }
   return leaves;
 }
@@ -167,10 +190,11 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Compile(const PJRT
   KASHI_ASSIGN_OR_RETURN(const CompileOptions engine_options, EngineOptionsOf(parsed));
   stablehlo::MemoryKinds kinds;
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadProgram(program, &kinds));
+  SerializedExecutableProto proto;
+  KeepLayouts(*module, &proto);
   KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> of_device,
                          ModuleOfDevices(std::move(module), parsed.executable_build_options()));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> compiled, Program::Compile(of_device, engine_options));
-  SerializedExecutableProto proto;
   *proto.mutable_options() = parsed;
   proto.mutable_argument_memory_kinds()->Assign(kinds.arguments.begin(), kinds.arguments.end());
   proto.mutable_result_memory_kinds()->Assign(kinds.results.begin(), kinds.results.end());
@@ -194,8 +218,12 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_p
                                           absl::StrJoin(executable->devices_, "."));
   executable->calls_handlers_ = NeedsHandlers(of_device);
   const HloComputation& entry = *of_device.entry_computation();
-  executable->arguments_ = LeavesOfShapes(engine::ArgumentLeaves(entry), executable->facts_.argument_memory_kinds());
-  executable->results_ = LeavesOfShapes(engine::ResultLeaves(entry), executable->facts_.result_memory_kinds());
+  const SerializedExecutableProto& known = executable->facts_;
+  KASHI_ASSIGN_OR_RETURN(
+      executable->arguments_,
+      LeavesOfShapes(engine::ArgumentLeaves(entry), known.argument_memory_kinds(), known.argument_layouts()));
+  KASHI_ASSIGN_OR_RETURN(executable->results_, LeavesOfShapes(engine::ResultLeaves(entry), known.result_memory_kinds(),
+                                                              known.result_layouts()));
   if (executable->partitions_ > 1) executable->SetShardings();
   KASHI_RETURN_IF_ERROR(executable->CheckLeaves());
   return std::shared_ptr<const Executable>(std::move(executable));
@@ -351,6 +379,7 @@ Executable::Memory Executable::MemoryUse() const {
   Memory memory = {};
   memory.argument_bytes = BytesOf(arguments_);
   memory.output_bytes = BytesOf(results_);
+  memory.code_bytes = engine::ProgramDoor::CodeBytes(*program_);
   const std::vector<bool> donated = engine::DonatedLeaves(*module_);
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (donated[i]) memory.alias_bytes += BytesOf({arguments_[i]});

@@ -48,7 +48,8 @@ class Executable {
   // Whether it has custom calls for which a handler must be asked.
   bool calls_handlers() const { return calls_handlers_; }
 
-  // Of each array or token of the result, and of the arguments: its type, sizes, the name of its memory space.
+  // Of each array or token of the result, and of the arguments: its type, sizes, the layout that callers see, the name
+  // of its memory space.
   struct Leaf {
     PJRT_Buffer_Type type;
     Shape shape;

@@ -305,7 +305,8 @@ absl::Status Call(PJRT_LoadedExecutable_Execute_Args& args) {
   for (size_t d = 0; d < results.size(); ++d) {
     for (size_t i = 0; i < results[d].buffers.size(); ++i) {
       KASHI_RETURN_IF_ERROR(Place(executable.executable->results()[i].memory_kind, &results[d].buffers[i]));
-      args.output_lists[d][i] = NewObject<PJRT_Buffer>(executable.client, std::move(results[d].buffers[i]));
+      args.output_lists[d][i] = NewObject<PJRT_Buffer>(executable.client, std::move(results[d].buffers[i]),
+                                                       executable.executable->results()[i].shape);
     }
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[d] = NewObject<PJRT_Event>(results[d].done);

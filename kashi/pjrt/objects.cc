@@ -28,7 +28,13 @@ PJRT_TopologyDescription::PJRT_TopologyDescription(int64_t devices) : name(absl:
 }
 
 PJRT_Buffer::PJRT_Buffer(std::shared_ptr<kashi::pjrt::ClientState> its_client, std::unique_ptr<kashi::Buffer> of)
-    : client(std::move(its_client)), buffer(std::move(of)), memory(client->MemoryOf(buffer->memory_space())) {}
+    : PJRT_Buffer(std::move(its_client), std::move(of), kashi::Shape(of->shape())) {}
+PJRT_Buffer::PJRT_Buffer(std::shared_ptr<kashi::pjrt::ClientState> its_client, std::unique_ptr<kashi::Buffer> of,
+                         kashi::Shape its_shape)
+    : client(std::move(its_client)),
+      buffer(std::move(of)),
+      shape(std::move(its_shape)),
+      memory(client->MemoryOf(buffer->memory_space())) {}
 
 PJRT_LoadedExecutable::PJRT_LoadedExecutable(std::shared_ptr<kashi::pjrt::ClientState> its_client,
                                              std::shared_ptr<const kashi::pjrt::Executable> of,
@@ -51,6 +57,9 @@ PJRT_Executable::Leaves::Leaves(const std::vector<kashi::pjrt::Executable::Leaf>
       sharding_sizes.push_back(leaf.sharding->size());
     }
     types.push_back(leaf.type);
+    owned_layouts.push_back(
+        std::make_unique<PJRT_Layouts_MemoryLayout>(leaf.shape.IsArray() ? leaf.shape.layout() : kashi::Layout()));
+    layouts.push_back(owned_layouts.back().get());
     ranks.push_back(leaf.shape.IsArray() ? leaf.shape.dimensions().size() : 0);
     if (leaf.shape.IsArray()) dims.insert(dims.end(), leaf.shape.dimensions().begin(), leaf.shape.dimensions().end());
   }

@@ -20,6 +20,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "kashi/array/layout.h"
+#include "kashi/array/shape.h"
 #include "kashi/engine/buffer.h"
 #include "kashi/engine/client.h"
 #include "kashi/engine/event.h"
@@ -117,11 +119,22 @@ struct PJRT_Client : kashi::pjrt::Object {
   const std::shared_ptr<kashi::pjrt::ClientState> state;
 };
 
+// A layout as callers see it (layouts_extension.h).
+struct PJRT_Layouts_MemoryLayout : kashi::pjrt::Object {
+  explicit PJRT_Layouts_MemoryLayout(kashi::Layout of) : layout(std::move(of)) {}
+
+  const kashi::Layout layout;
+};
+
 struct PJRT_Buffer : kashi::pjrt::Object {
+  // its_shape: with the layout that callers see; that of the buffer if it is left out.
   PJRT_Buffer(std::shared_ptr<kashi::pjrt::ClientState> its_client, std::unique_ptr<kashi::Buffer> of);
+  PJRT_Buffer(std::shared_ptr<kashi::pjrt::ClientState> its_client, std::unique_ptr<kashi::Buffer> of,
+              kashi::Shape its_shape);
 
   const std::shared_ptr<kashi::pjrt::ClientState> client;
   const std::unique_ptr<kashi::Buffer> buffer;
+  const kashi::Shape shape;
   PJRT_Memory* const memory;
   absl::Mutex mutex;
   std::vector<kashi::Buffer::ExternalReference> references ABSL_GUARDED_BY(mutex);
@@ -138,6 +151,8 @@ struct PJRT_Executable : kashi::pjrt::Object {
     std::vector<size_t> kind_sizes, sharding_sizes, ranks;
     std::vector<PJRT_Buffer_Type> types;
     std::vector<int64_t> dims;  // of all, one after the other
+    std::vector<std::unique_ptr<PJRT_Layouts_MemoryLayout>> owned_layouts;
+    std::vector<PJRT_Layouts_MemoryLayout*> layouts;
   };
 
   const std::shared_ptr<const kashi::pjrt::Executable> executable;

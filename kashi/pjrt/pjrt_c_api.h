@@ -262,6 +262,73 @@ typedef struct {
   PJRT_Error* (*output_shardings)(PJRT_Shardings_Args* args);
 } PJRT_Shardings_Extension;
 
+// ---- Extension: layouts -------------------------------------------------------------------------------------------
+
+typedef struct PJRT_Layouts_MemoryLayout PJRT_Layouts_MemoryLayout;
+typedef struct PJRT_Layouts_SerializedLayout PJRT_Layouts_SerializedLayout;
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_Layouts_MemoryLayout* layout;
+} PJRT_Layouts_MemoryLayout_Destroy_Args;
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_Layouts_MemoryLayout* layout;
+  const char* serialized_bytes;
+  size_t serialized_bytes_size;
+  PJRT_Layouts_SerializedLayout* serialized_layout;
+  void (*serialized_layout_deleter)(PJRT_Layouts_SerializedLayout* layout);
+} PJRT_Layouts_MemoryLayout_Serialize_Args;
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_Client* client;
+  PJRT_Buffer_Type type;
+  const int64_t* dims;
+  size_t num_dims;
+  PJRT_Layouts_MemoryLayout* layout;  // the caller destroys it
+} PJRT_Layouts_Client_GetDefaultLayout_Args;
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_Buffer* buffer;
+  PJRT_Layouts_MemoryLayout* layout;  // the caller destroys it
+} PJRT_Layouts_Buffer_MemoryLayout_Args;
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_TopologyDescription* topology_description;
+  PJRT_Buffer_Type type;
+  const int64_t* dims;
+  size_t num_dims;
+  PJRT_Layouts_MemoryLayout* layout;  // the caller destroys it
+} PJRT_Layouts_Topology_GetDefaultLayout_Args;
+
+typedef struct {
+  size_t struct_size;
+  PJRT_Extension_Base* extension_start;
+  PJRT_Executable* executable;
+  size_t count;
+  PJRT_Layouts_MemoryLayout** layouts;  // of the executable
+} PJRT_Layouts_Executable_Layouts_Args;
+
+typedef struct {
+  PJRT_Extension_Base base;
+  PJRT_Error* (*memory_layout_destroy)(PJRT_Layouts_MemoryLayout_Destroy_Args* args);
+  PJRT_Error* (*memory_layout_serialize)(PJRT_Layouts_MemoryLayout_Serialize_Args* args);
+  PJRT_Error* (*client_get_default_layout)(PJRT_Layouts_Client_GetDefaultLayout_Args* args);
+  PJRT_Error* (*buffer_memory_layout)(PJRT_Layouts_Buffer_MemoryLayout_Args* args);
+  PJRT_Error* (*topology_get_default_layout)(PJRT_Layouts_Topology_GetDefaultLayout_Args* args);
+  PJRT_Error* (*executable_get_output_layouts)(PJRT_Layouts_Executable_Layouts_Args* args);
+  PJRT_Error* (*executable_get_parameter_layouts)(PJRT_Layouts_Executable_Layouts_Args* args);
+} PJRT_Layouts_Extension;
+
 #ifdef __cplusplus
 }
 #endif

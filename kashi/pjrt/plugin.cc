@@ -9,6 +9,7 @@
 #include "kashi/pjrt/errors.h"
 #include "kashi/pjrt/ffi_extension.h"
 #include "kashi/pjrt/functions.h"
+#include "kashi/pjrt/layouts_extension.h"
 #include "kashi/pjrt/pjrt_c_api.h"
 #include "kashi/pjrt/shardings_extension.h"
 
@@ -45,7 +46,7 @@ PJRT_Error* NotOffered(const char* name) {
 PJRT_Api MakeTable() {
   PJRT_Api api = {};
   api.struct_size = sizeof(PJRT_Api);
-  api.extension_start = ShardingsExtension(FfiExtension());
+  api.extension_start = LayoutsExtension(ShardingsExtension(FfiExtension()));
   api.pjrt_api_version = {sizeof(PJRT_Api_Version), nullptr, PJRT_API_MAJOR, PJRT_API_MINOR};
 #define PJRT_OFFERED(name, ...) api.PJRT_##name = &Offered<PJRT_##name##_Args>;
 #define PJRT_NOT_OFFERED(name, ...) \

@@ -1,7 +1,6 @@
 #include "kashi/values/value.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -10,17 +9,12 @@
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/literal/strided_walk.h"
 
 namespace kashi {
 
-using base::AllocateGuarded;
-using base::FreeGuarded;
+using base::CopyBetweenGuards;
 using base::HasGuardPages;
 using base::IsGuarded;
-using base::ProtectGuarded;
-using literal::CopyStrided;
-using literal::ElementStrides;
 namespace {
 
 // INT64_MAX if there are more: a product of sizes that no memory could hold must not wrap before it is checked.
@@ -32,18 +26,6 @@ int64_t BytesOrMost(int64_t element_bytes, absl::Span<const int64_t> dimensions)
     is_too_much = __builtin_mul_overflow(bytes, size, &bytes) || is_too_much;
   }
   return is_too_much ? INT64_MAX : bytes;
-}
-
-// Whether the elements of the literal at the index lie as those of a value do: dense, row-major, no dynamic dimension.
-bool LiesAsValue(const Shape& shape) { return shape.is_static() && literal::IsStoredRowMajor(shape); }
-
-// A copy of lent memory between guard pages, which nobody may write to.
-std::shared_ptr<const void> CopyBetweenGuards(const void* data, int64_t bytes) {
-  void* const copy = AllocateGuarded(bytes, /*alignment=*/1);
-  KASHI_CHECK(copy != nullptr) << "no memory for " << bytes << " bytes between guard pages";
-  if (bytes > 0) std::memcpy(copy, data, static_cast<size_t>(bytes));
-  ProtectGuarded(copy);
-  return std::shared_ptr<const void>(copy, [](const void* block) { FreeGuarded(const_cast<void*>(block)); });
 }
 
 }  // namespace
@@ -103,6 +85,15 @@ Value Value::Borrow(DenseShape shape, const void* data, std::shared_ptr<const vo
   }
   node->data = const_cast<void*>(data);  // is_unique() is false for borrowed memory, so it is never written
   node->owner = std::move(owner);
+  node->is_borrowed = true;
+  return Value(std::move(node));
+}
+
+Value Value::Owning(DenseShape shape, std::shared_ptr<void> memory) {
+  const int64_t element_count = ShapeUtil::ElementsIn(*shape);
+  std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), element_count);
+  node->data = memory.get();
+  node->owner = std::move(memory);
   return Value(std::move(node));
 }
 
@@ -143,10 +134,11 @@ Value Value::WithShape(Value value, DenseShape shape) {
 }
 
 Value Value::KeepingAlive(Value value, const std::shared_ptr<const void>& keeper) {
-  if (value.is_array() && value.node_->owner != nullptr) {
+  if (value.is_array() && value.node_->is_borrowed) {
     auto node = MakeArrayNode(value.node_->shape, value.node_->element_count);
     node->data = value.node_->data;
     node->owner = std::make_shared<const std::pair<Value, std::shared_ptr<const void>>>(std::move(value), keeper);
+    node->is_borrowed = true;
     return Value(std::move(node));
   }
   if (!value.is_tuple()) return value;
@@ -161,91 +153,6 @@ Value Value::TakeElement(Value tuple, int64_t i) {
   KASHI_CHECK(tuple.is_tuple());
   if (tuple.node_.use_count() == 1) return std::move(tuple.node_->elements[i]);
   return tuple.node_->elements[i];
-}
-
-namespace {
-
-absl::StatusOr<Value> ArrayFromLiteral(const LiteralSlice& literal, const std::shared_ptr<MemoryBudget>& budget,
-                                       const std::shared_ptr<const void>& owner) {
-  const Shape& shape = literal.shape();
-  if (!literal.IsKnown()) return InvalidArgument("The value of %s is not known", ShapeUtil::HumanString(shape));
-  std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
-  for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {
-    if (shape.is_dynamic_dimension(i)) sizes[i] = literal.GetDynamicSize(i);  // 32 bits, which a static size may exceed
-  }
-  DenseShape dense = MakeDenseShape(shape.element_type(), sizes);
-  if (owner != nullptr && LiesAsValue(shape)) return Value::Borrow(std::move(dense), literal.untyped_data(), owner);
-  KASHI_ASSIGN_OR_RETURN(Value value, Value::MakeArray(dense, budget));
-  CopyStrided(sizes, value.element_bytes(), {static_cast<const char*>(literal.untyped_data()), ElementStrides(shape)},
-              {value.mutable_bytes(), ElementStrides(*dense)});
-  return value;
-}
-
-absl::StatusOr<Value> FromLiteralAt(const LiteralBase& literal, const Shape& shape, ShapeIndex* index,
-                                    const std::shared_ptr<MemoryBudget>& budget,
-                                    const std::shared_ptr<const void>& owner) {
-  if (shape.IsArray()) return ArrayFromLiteral(LiteralSlice(literal, *index), budget, owner);
-  if (shape.IsToken()) return Value::MakeToken();
-  if (!shape.IsTuple()) return Unimplemented("Values of type %s", ShapeUtil::HumanString(shape));
-  std::vector<Value> elements;
-  elements.reserve(shape.tuple_shapes().size());
-  for (size_t i = 0; i < shape.tuple_shapes().size(); ++i) {
-    index->push_back(static_cast<int64_t>(i));
-    KASHI_ASSIGN_OR_RETURN(Value element, FromLiteralAt(literal, shape.tuple_shapes(i), index, budget, owner));
-    elements.push_back(std::move(element));
-    index->pop_back();
-  }
-  return Value::MakeTuple(std::move(elements));
-}
-
-// The elements of `value` into the literal at the index, and its sizes where the literal is dynamic.
-void CopyArrayToLiteral(const Value& value, const ShapeIndex& index, Literal* literal) {
-  const Shape& shape = ShapeUtil::GetSubshape(literal->shape(), index);
-  KASHI_CHECK(shape.element_type() == value.element_type() && shape.dimensions().size() == value.dimensions().size())
-      << ShapeUtil::HumanString(shape) << " and " << ShapeUtil::HumanString(value.shape());
-  std::vector<int64_t> sizes(value.dimensions().begin(), value.dimensions().end());
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const int64_t dimension = static_cast<int64_t>(i);
-    if (shape.is_dynamic_dimension(dimension)) {
-      sizes[i] = std::min(sizes[i], shape.dimensions(dimension));
-    } else {
-      KASHI_CHECK(sizes[i] == shape.dimensions(dimension))
-          << ShapeUtil::HumanString(shape) << " and " << ShapeUtil::HumanString(value.shape());
-    }
-  }
-  if (!shape.is_static()) std::memset(literal->untyped_data(index), 0, static_cast<size_t>(literal->size_bytes(index)));
-  CopyStrided(sizes, value.element_bytes(), {value.bytes(), ElementStrides(value.shape())},
-              {static_cast<char*>(literal->untyped_data(index)), ElementStrides(shape)});
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const int64_t dimension = static_cast<int64_t>(i);
-    if (shape.is_dynamic_dimension(dimension))
-      literal->SetDynamicSize(dimension, index, static_cast<int32_t>(sizes[i]));
-  }
-}
-
-void CopyToLiteralAt(const Value& value, ShapeIndex* index, Literal* literal) {
-  if (value.is_array()) return CopyArrayToLiteral(value, *index, literal);
-  if (!value.is_tuple()) return;
-  for (size_t i = 0; i < value.elements().size(); ++i) {
-    index->push_back(static_cast<int64_t>(i));
-    CopyToLiteralAt(value.element(static_cast<int64_t>(i)), index, literal);
-    index->pop_back();
-  }
-}
-
-}  // namespace
-
-absl::StatusOr<Value> Value::FromLiteral(const LiteralBase& literal, const std::shared_ptr<MemoryBudget>& budget,
-                                         std::shared_ptr<const void> owner) {
-  ShapeIndex index;
-  return FromLiteralAt(literal, literal.shape(), &index, budget, owner);
-}
-
-absl::StatusOr<Literal> Value::ToLiteral(const Shape& shape) const {
-  KASHI_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
-  ShapeIndex index;
-  CopyToLiteralAt(*this, &index, &literal);
-  return literal;
 }
 
 }  // namespace kashi

@@ -52,6 +52,9 @@ class Value {
   // Uses memory that `owner` keeps alive. Never unique. With guard pages, it is a copy if the memory is not between
   // them, and a write to it ends the process.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);
+  // Memory that the value owns: unique, as an array of MakeArray. The deleter of `memory` frees it. The address may be
+  // one of a device, which means nothing on the host (kashi/engine/device_memory.h).
+  static Value Owning(DenseShape shape, std::shared_ptr<void> memory);
   // Memory of the caller's that the value may write to: unique, as an array of its own. It must outlive the value.
   static Value OnMemory(DenseShape shape, void* data);
   static Value MakeTuple(std::vector<Value> elements);
@@ -98,7 +101,7 @@ class Value {
   }
 
   // Whether this is the only reference to the memory, so that the holder may write to it.
-  bool is_unique() const { return node_ != nullptr && node_.use_count() == 1 && node_->owner == nullptr; }
+  bool is_unique() const { return node_ != nullptr && node_.use_count() == 1 && !node_->is_borrowed; }
   // Die unless unique.
   void* mutable_data() {
     KASHI_CHECK(is_unique());
@@ -142,7 +145,8 @@ class Value {
     int64_t element_count = 0;
     int element_bytes = 0;
     bool is_tuple = false;
-    std::shared_ptr<const void> owner;  // of borrowed memory
+    bool is_borrowed = false;           // others may read the memory
+    std::shared_ptr<const void> owner;  // of memory that is not the budget's; null: the caller keeps it
     std::shared_ptr<MemoryBudget> budget;
     std::vector<Value> elements;
     std::shared_ptr<values::PendingValue> pending;

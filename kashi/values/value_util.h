@@ -15,12 +15,6 @@
 
 namespace kashi::values {
 
-// Returns `array` if it is unique, otherwise a copy, so that the caller can write to it.
-absl::StatusOr<Value> MakeWritable(const std::shared_ptr<MemoryBudget>& memory, Value array);
-
-// Zeros of this shape; tokens and what is no array are tokens.
-absl::StatusOr<Value> MakeZeros(const Shape& shape, const std::shared_ptr<MemoryBudget>& memory);
-
 // Whether an array has the sizes of the shape: any, where a dimension is dynamic.
 bool HasSizesOf(const Value& array, const Shape& shape);
 // Whether a value has this shape: arrays the type and HasSizesOf. One that is pending has any.

@@ -11,6 +11,7 @@
 #include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/values/value_util.h"
+#include "kashi/values/writable.h"
 
 namespace kashi::cpu {
 namespace {
