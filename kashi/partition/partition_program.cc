@@ -18,6 +18,7 @@
 #include "kashi/partition/computation_partitioner.h"
 #include "kashi/partition/device_axes.h"
 #include "kashi/partition/flat_program.h"
+#include "kashi/partition/inspect_calls.h"
 #include "kashi/partition/program_shardings.h"
 
 namespace kashi {
@@ -27,6 +28,7 @@ using partition::ComputationPartitioner;
 using partition::DeviceAxes;
 using partition::DeviceModule;
 using partition::FlatProgramOf;
+using partition::InspectCall;
 using partition::ProgramShardings;
 using partition::Variable;
 namespace {
@@ -247,7 +249,12 @@ absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& mod
   const std::vector<std::optional<HloSharding>> results = ResultShardings(module);
   const DeviceAxes axes(partitions, AllShardings(module));
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> flat, FlatProgramOf(module));
+  std::vector<InspectCall> inspect_calls;
+  if (options.inspect) {
+    KASHI_ASSIGN_OR_RETURN(inspect_calls, TakeInspectCalls(flat.get()));
+  }
   KASHI_ASSIGN_OR_RETURN(const ProgramShardings shardings, ProgramShardings::Make(*flat, axes, parameters, results));
+  KASHI_RETURN_IF_ERROR(TellShardings(inspect_calls, shardings, axes, options));
   std::unique_ptr<HloModule> made = NewModule(module, partitions);
   DeviceModule devices(made.get(), axes, FirstFreeChannel(module));
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry,

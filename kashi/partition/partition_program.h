@@ -18,10 +18,14 @@
 #define KASHI_PARTITION_PARTITION_PROGRAM_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kashi/hlo/attributes/hlo_sharding.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi {
@@ -33,6 +37,9 @@ struct PartitionOptions {
   // For each leaf of the result, or none: its caller takes any sharding, but for one that is not even, which JAX has no
   // arrays of: each device then has all of it.
   std::vector<bool> open_results;
+  // Receives the backend config of each custom call to "InspectSharding", and the sharding of its operand: JAX asks so
+  // which one an array got. An error ends the partitioning. Null: such a call is one like others.
+  std::function<absl::Status(const std::string& backend_config, const HloSharding& sharding)> inspect;
 };
 
 // The module must have passed the verifier. It is not changed. UNIMPLEMENTED for several replicas, and for operations

@@ -238,6 +238,26 @@ TEST(PartitionProgramTest, ResultThatDiffersOnDevicesIsAnError) {
   EXPECT_NE(parts.status().message().find("different on each device"), absl::string_view::npos);
 }
 
+TEST(PartitionProgramTest, InspectCallsGetTheSharding) {
+  const std::unique_ptr<HloModule> module = Read(Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[8,6] negate(x)
+    i = f32[8,6] custom-call(y), custom_call_target="InspectSharding", backend_config="here",
+      custom_call_has_side_effect=true
+    ROOT r = f32[8,6] negate(y))"));
+  std::vector<std::string> seen;
+  PartitionOptions options;
+  options.inspect = [&seen](const std::string& config, const HloSharding& sharding) {
+    seen.push_back(config + " " + sharding.ToString());
+    return absl::OkStatus();
+  };
+  const std::unique_ptr<HloModule> parts = PartitionProgram(*module, options).value();
+  EXPECT_THAT(seen, testing::ElementsAre("here {devices=[4,1]<=[4]}"));
+  EXPECT_EQ(parts->ToString().find("custom-call"), std::string::npos) << parts->ToString();
+  options.inspect = [](const std::string&, const HloSharding&) { return absl::InternalError("no"); };
+  EXPECT_EQ(PartitionProgram(*module, options).status().message(), "no");
+}
+
 TEST(PartitionProgramTest, NotGlobal) {
   const auto parts = PartitionProgram(*Read("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }"));
   EXPECT_EQ(parts.status().message(), "not a global program: it is for one device");

@@ -22,6 +22,7 @@
 #include "kashi/partition/partition_program.h"
 #include "kashi/pjrt/debug_options.h"
 #include "kashi/pjrt/ffi_host.h"
+#include "kashi/pjrt/inspect_sharding.h"
 #include "kashi/pjrt/layouts_extension.h"
 #include "kashi/pjrt/types.h"
 #include "kashi/proto/hlo_proto_io.h"
@@ -110,6 +111,7 @@ absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr
   // One answer may be for all.
   partition.open_results.assign(results, open.size() == 1 && open[0]);
   if (open.size() == results) partition.open_results.assign(open.begin(), open.end());
+  partition.inspect = TellInspector;
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> partitioned, PartitionProgram(*module, partition));
   return std::shared_ptr<const HloModule>(std::move(partitioned));
 }
@@ -166,12 +168,6 @@ absl::StatusOr<std::vector<Executable::Leaf>> LeavesOfShapes(const std::vector<S
     KASHI_RETURN_IF_ERROR(SetVisibleLayout(parsed, &shape));
   }
   return leaves;
-}
-
-std::string SerializedSharding(const HloSharding& sharding) {
-  wire::OpSharding proto;
-  ToWire(sharding.ToProto(), &proto);
-  return proto.SerializeAsString();
 }
 
 int64_t BytesOf(const std::vector<Executable::Leaf>& leaves) {

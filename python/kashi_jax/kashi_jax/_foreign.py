@@ -10,6 +10,8 @@ import warnings
 import numpy as np
 
 _CALLBACK_TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+# jax.experimental.buffer_callback: jaxlib's handler does it.
+_BUFFER_TARGET = "xla_buffer_python_cpu_callback"
 # The number of the type FfiLoadedHostCallbacks of jaxlib: the functions of a run.
 _CALLBACKS_TYPE = 7357244197867843242
 _FFI_EXTENSION = 5
@@ -119,6 +121,11 @@ class _HandlerRegisterArgs(ctypes.Structure):
 class _ErrorCreateArgs(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("message", ctypes.c_char_p),
                 ("code", ctypes.c_int)]
+
+
+class _ErrorDetailsArgs(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("error", ctypes.c_void_p),
+                ("message", ctypes.c_char_p), ("code", ctypes.c_int)]
 
 
 class _ContextGetArgs(ctypes.Structure):
@@ -277,8 +284,19 @@ def _register_bundle(name, stages):
     bundle = _Bundle(*(_address(stages[stage]) if stages.get(stage) else None for stage in _STAGES))
     args = _HandlerRegisterArgs(ctypes.sizeof(_HandlerRegisterArgs), None, _ByteSpan(_text_address(target), len(target)),
                                 _ByteSpan(_text_address(platform), len(platform)), bundle, 0)
-    if _ffi_table[0].Handler_Register(ctypes.addressof(args)):
-        warnings.warn(f"Kashi cannot use the handler of custom-call target {name}: it is for another version of XLA's FFI")
+    error = _ffi_table[0].Handler_Register(ctypes.addressof(args))
+    if error:
+        warnings.warn(f"Kashi cannot use the handler of custom-call target {name}: {_take_ffi_message(error)}")
+
+
+def _take_ffi_message(error):
+    """The text of an XLA_FFI_Error, which is destroyed."""
+    details = _ErrorDetailsArgs(ctypes.sizeof(_ErrorDetailsArgs), None, error, None, 0)
+    _ffi_table[0].Error_GetDetails(ctypes.addressof(details))
+    text = details.message.decode(errors="replace")
+    destroy = _DestroyArgs(ctypes.sizeof(_DestroyArgs), None, error)
+    _ffi_table[0].Error_Destroy(ctypes.addressof(destroy))
+    return text
 
 
 def _text_address(text):
@@ -306,6 +324,10 @@ def register(library):
             return
         for target in _CALLBACK_TARGETS:
             _register_handler(extension, target, ctypes.cast(_handle, ctypes.c_void_p).value)
+        targets = getattr(xla_client._xla, "custom_call_targets", None)
+        of_jaxlib = targets("Host").get(_BUFFER_TARGET) if targets else None
+        if of_jaxlib:
+            _register_handler(extension, _BUFFER_TARGET, _address(of_jaxlib["execute"]))
         _registered.append(extension)
     for_jax = xla_client._xla.register_custom_call_target  # of JAX's own client
 

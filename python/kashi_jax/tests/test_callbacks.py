@@ -110,3 +110,29 @@ def test_several_threads():
         thread.join()
     for i in range(4):
         np.testing.assert_allclose(results[i], np.sin(i) + 1, rtol=1e-6)
+
+
+def test_buffer_callbacks(both):
+    module = pytest.importorskip("jax.experimental.buffer_callback")
+
+    def fill(context, out, x, *, scale):
+        assert context.stage == module.ExecutionStage.EXECUTE
+        assert out["a"].writeable and not x.writeable
+        assert (x.shape, x.dtype, x.ndim) == ((3,), np.float32, 1)
+        np.asarray(out["a"])[...] = np.asarray(x) * np.asarray(scale)
+        np.asarray(out["b"])[...] = 7
+
+    shapes = {"a": jax.ShapeDtypeStruct((3,), np.float32), "b": jax.ShapeDtypeStruct((), np.int8)}
+    call = module.buffer_callback(fill, shapes)
+    both(lambda x: call(x, scale=jnp.float32(3)), np.arange(3, dtype=np.float32))
+
+
+def test_a_buffer_callback_that_fails():
+    module = pytest.importorskip("jax.experimental.buffer_callback")
+
+    def fail(context, out, x):
+        raise ValueError("no such number")
+
+    call = module.buffer_callback(fail, jax.ShapeDtypeStruct((), np.float32))
+    with pytest.raises(Exception, match="no such number"):
+        jax.block_until_ready(jax.jit(call)(jnp.float32(1)))

@@ -158,3 +158,30 @@ def test_explicit_axes(devices, array):
     y = jax.jit(lambda x: jnp.sin(x) * 2)(x)
     assert jax.typeof(y).sharding.spec == P("x", "y")
     np.testing.assert_allclose(y, np.sin(array) * 2, rtol=1e-5, atol=1e-6)
+
+
+def test_inspect_array_sharding(mesh, array):
+    seen = []
+
+    @jax.jit
+    def f(x):
+        y = x @ x.T
+        jax.debug.inspect_array_sharding(y, callback=seen.append)
+        jax.debug.inspect_array_sharding(x, callback=seen.append)
+        return jnp.sin(y) + 1
+
+    result = f(jax.device_put(array, NamedSharding(mesh, P("x", None))))
+    np.testing.assert_allclose(result, np.sin(array @ array.T) + 1, rtol=1e-4, atol=1e-4)
+    assert len(seen) == 2
+    assert any(s.is_equivalent_to(NamedSharding(mesh, P("x", None)), 2) for s in seen)
+
+    def fail(sharding):
+        raise ValueError("not this one")
+
+    @jax.jit
+    def g(x):
+        jax.debug.inspect_array_sharding(x, callback=fail)
+        return x
+
+    with pytest.raises(Exception, match="not this one"):
+        g(jax.device_put(array, NamedSharding(mesh, P("x", None))))
