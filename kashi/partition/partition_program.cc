@@ -19,6 +19,7 @@
 #include "kashi/partition/device_axes.h"
 #include "kashi/partition/flat_program.h"
 #include "kashi/partition/inspect_calls.h"
+#include "kashi/partition/mesh_axes.h"
 #include "kashi/partition/program_shardings.h"
 
 namespace kashi {
@@ -29,7 +30,11 @@ using partition::DeviceAxes;
 using partition::DeviceModule;
 using partition::FlatProgramOf;
 using partition::InspectCall;
+using partition::MeshAxes;
+using partition::MeshesOf;
 using partition::ProgramShardings;
+using partition::TakeInspectCalls;
+using partition::TellShardings;
 using partition::Variable;
 namespace {
 
@@ -84,11 +89,12 @@ int64_t FirstFreeChannel(const HloModule& module) {
 // Writes the entry computation: its parameters and its result lie on the devices as the text says.
 class EntryPartitioner {
  public:
-  EntryPartitioner(const HloModule& flat, const ProgramShardings& shardings, std::vector<bool> open_results,
-                   DeviceModule* module)
+  EntryPartitioner(const HloModule& flat, const ProgramShardings& shardings, const MeshAxes& mesh_axes,
+                   std::vector<bool> open_results, DeviceModule* module)
       : entry_(*flat.entry_computation()),
         open_(std::move(open_results)),
         shardings_(shardings),
+        mesh_axes_(mesh_axes),
         axes_(module->axes()),
         devices_(axes_.devices()),
         partitioner_(absl::StrCat(entry_.name(), "_spmd"), shardings, module) {}
@@ -134,22 +140,26 @@ class EntryPartitioner {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<bool> IsEven(const HloSharding& sharding, const Shape& shape) const {
-    if (sharding.IsReplicated() || !shape.is_static()) return true;
-    KASHI_ASSIGN_OR_RETURN(const ShardGrid grid, ShardGrid::Make(sharding, shape.dimensions(), devices_));
-    return grid.is_even();
+  // Whether the text says a sharding that only a table of devices can express.
+  bool IsByTable(const std::optional<HloSharding>& said, const Shape& shape) const {
+    return said.has_value() && !said->IsManual() && !said->IsUnknown() && said->Validate(shape, devices_).ok() &&
+           shape.is_static() && !IsExpressible(*said, shape);
   }
 
-  // A leaf of the result that its caller takes with any even sharding.
-  absl::StatusOr<HloInstruction*> OpenResultLeaf(HloInstruction* value, int from, int to,
-                                                 const std::optional<HloSharding>& said, HloSharding* sharding) {
-    KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf, ResultLeaf(value, from, to, said, sharding));
-    const Variable& variable = shardings_.variable(to);
-    if (!variable.shape->IsArray()) return leaf;
-    KASHI_ASSIGN_OR_RETURN(const bool is_even, IsEven(*sharding, *variable.shape));
-    if (is_even) return leaf;
-    *sharding = HloSharding::Replicate();
-    return partitioner_.Whole(value, from);
+  // The same, for one that its caller can have.
+  bool IsByEvenTable(const std::optional<HloSharding>& said, const Shape& shape) const {
+    if (!IsByTable(said, shape)) return false;
+    const absl::StatusOr<ShardGrid> grid = ShardGrid::Make(*said, shape.dimensions(), devices_);
+    return grid.ok() && grid->is_even();
+  }
+
+  // A leaf of the result that its caller takes with any sharding by whole axes of a mesh.
+  absl::StatusOr<HloInstruction*> OpenResultLeaf(HloInstruction* value, int from, int to, HloSharding* sharding) {
+    const Shape& shape = *shardings_.variable(to).shape;
+    if (!shape.IsArray()) return value;
+    const AxisSharding wanted = mesh_axes_.WholeAxesOf(shardings_.variable(to).sharding, shape);
+    *sharding = axes_.ToSharding(wanted);
+    return partitioner_.program().Reshard(value, shape, shardings_.variable(from).sharding, wanted);
   }
 
   // One leaf of the result, with its sharding.
@@ -159,10 +169,7 @@ class EntryPartitioner {
     KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf, partitioner_.Convert(value, from, to));
     *sharding = HloSharding::Replicate();
     if (!variable.shape->IsArray()) return leaf;
-    const bool is_by_table = said.has_value() && !said->IsManual() && !said->IsUnknown() &&
-                             said->Validate(*variable.shape, devices_).ok() && variable.shape->is_static() &&
-                             !IsExpressible(*said, *variable.shape);
-    if (!is_by_table) {
+    if (!IsByTable(said, *variable.shape)) {
       *sharding = axes_.ToSharding(variable.sharding);
       return leaf;
     }
@@ -186,15 +193,18 @@ class EntryPartitioner {
       shardings.push_back(HloSharding::Replicate());
       HloInstruction* const value = partitioner_.LeavesOf(root)[i];
       const std::optional<HloSharding> wanted = i < said.size() ? said[i] : std::nullopt;
-      const bool is_open = i < open_.size() && open_[i];
+      const bool is_open = i < open_.size() && open_[i] && !IsByEvenTable(wanted, *shardings_.variable(from[i]).shape);
       KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf,
-                             is_open
-                                 ? OpenResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back())
-                                 : ResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back()));
+                             is_open ? OpenResultLeaf(value, from[i], shardings_.results()[i], &shardings.back())
+                                     : ResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back()));
       leaves.push_back(leaf);
     }
     HloInstruction* result = partitioner_.TreeOf(root.shape(), leaves);
     if (leaves.empty()) return result;
+    // A parameter that goes out as it came has a sharding already: what is told of parameters is read there.
+    if (result->has_sharding()) {
+      result = partitioner_.program().Add(HloInstruction::CreateUnary(result->shape(), HloOpcode::kCopy, result));
+    }
     result->set_sharding(root.shape().IsTuple() ? HloSharding::FlatTuple(std::move(shardings)) : shardings[0]);
     return result;
   }
@@ -202,6 +212,7 @@ class EntryPartitioner {
   const HloComputation& entry_;
   const std::vector<bool> open_;
   const ProgramShardings& shardings_;
+  const MeshAxes& mesh_axes_;
   const DeviceAxes& axes_;
   const int64_t devices_;
   ComputationPartitioner partitioner_;
@@ -247,7 +258,10 @@ absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& mod
   KASHI_RETURN_IF_ERROR(hlo::CheckSdyShardings(module));
   const std::vector<HloSharding> parameters = ParameterShardings(module);
   const std::vector<std::optional<HloSharding>> results = ResultShardings(module);
-  const DeviceAxes axes(partitions, AllShardings(module));
+  const std::vector<HloSharding> meshes = MeshesOf(module, partitions), said = AllShardings(module);
+  std::vector<HloSharding> in_axes = meshes;
+  in_axes.insert(in_axes.end(), said.begin(), said.end());
+  const DeviceAxes axes(partitions, in_axes);
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> flat, FlatProgramOf(module));
   std::vector<InspectCall> inspect_calls;
   if (options.inspect) {
@@ -257,8 +271,9 @@ absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& mod
   KASHI_RETURN_IF_ERROR(TellShardings(inspect_calls, shardings, axes, options));
   std::unique_ptr<HloModule> made = NewModule(module, partitions);
   DeviceModule devices(made.get(), axes, FirstFreeChannel(module));
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry,
-                         EntryPartitioner(*flat, shardings, options.open_results, &devices).Run(parameters, results));
+  const MeshAxes mesh_axes(axes, meshes, said);
+  EntryPartitioner partitioner(*flat, shardings, mesh_axes, options.open_results, &devices);
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry, partitioner.Run(parameters, results));
   made->AddEntryComputation(std::move(entry));
   made->RemoveDeadCode();
   made->mutable_config().set_entry_computation_layout(made->compute_computation_layout());

@@ -34,8 +34,8 @@ struct PartitionOptions {
   static constexpr int64_t kMaxPartitions = 4096;
   // 0: the number of ProgramScopeOf. INVALID_ARGUMENT if the module is not a global program then.
   int64_t num_partitions = 0;
-  // For each leaf of the result, or none: its caller takes any sharding, but for one that is not even, which JAX has no
-  // arrays of: each device then has all of it.
+  // For each leaf of the result, or none: its caller takes any sharding that is even and cuts along whole axes of a mesh,
+  // because JAX has no arrays of others. Dimensions that would be cut otherwise are whole.
   std::vector<bool> open_results;
   // Receives the backend config of each custom call to "InspectSharding", and the sharding of its operand: JAX asks so
   // which one an array got. An error ends the partitioning. Null: such a call is one like others.

@@ -139,6 +139,40 @@ TEST(PartitionProgramTest, OpenResultsAreEven) {
   EXPECT_EQ((*parts)->result_shape().ToString(), "(f32[7,6], f32[2,6])");
 }
 
+// Open results are cut along axes that a mesh has: of f32[8] in 4 parts, f32[2,4] could only have a part of "x".
+TEST(PartitionProgramTest, OpenResultsAreCutAlongWholeAxes) {
+  const auto shapes = [](absl::string_view mesh, absl::string_view x, absl::string_view y) {
+    const auto module =
+        Read(absl::StrCat("HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes=\"{mesh = ", "#sdy.mesh<",
+                          mesh, ">}\"}\nENTRY main {\n", x, "\n", y, "\n}\n"));
+    PartitionOptions options;
+    options.open_results = {true};
+    const auto parts = PartitionProgram(*module, options);
+    return parts.ok() ? (*parts)->result_shape().ToString() : parts.status().ToString();
+  };
+  const std::string kX = R"([\"x\"=4, \"y\"=2])", kOther = R"([\"x\"=2, \"y\"=2, \"z\"=2])";
+  const std::string by_4 = "x = f32[8] parameter(0), sharding={devices=[4,2]<=[8] last_tile_dim_replicate}";
+  const std::string by_8 = "x = f32[8] parameter(0), sharding={devices=[8]<=[8]}";
+  EXPECT_EQ(shapes(kX, by_4, "ROOT y = f32[2,4] reshape(x)"), "f32[2,4]");
+  EXPECT_EQ(shapes(kOther, by_4, "ROOT y = f32[2,4] reshape(x)"), "f32[1,4]");
+  EXPECT_EQ(shapes(kX, by_8, "ROOT y = f32[4,2] reshape(x)"), "f32[1,2]");
+  EXPECT_EQ(shapes(kX, by_8, "ROOT y = f32[8] negate(x)"), "f32[1]");
+}
+
+// What is told of a parameter is its own sharding, also where it is the result, with another one.
+TEST(PartitionProgramTest, AParameterThatIsTheResult) {
+  const std::string text = Program(R"(
+    x = f32[8,2] parameter(0), sharding={replicated}
+    mine = f32[8,2] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={manual}
+    same = f32[8,2] custom-call(mine), custom_call_target="Sharding", sharding={manual}
+    ROOT out = f32[32,2] custom-call(same), custom_call_target="SPMDShardToFullShape", sharding={devices=[4,1]<=[4]})");
+  ExpectSame(text);
+  const auto parts = PartitionProgram(*Read(text));
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_TRUE(ParameterShardings(**parts)[0].IsReplicated());
+  EXPECT_EQ(ResultShardings(**parts)[0]->ToString(), "{devices=[4,1]<=[4]}");
+}
+
 TEST(PartitionProgramTest, Resharding) {
   const std::vector<std::string> shardings = {"{replicated}",
                                               "{devices=[4,1]<=[4]}",

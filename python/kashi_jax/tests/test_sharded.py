@@ -12,6 +12,10 @@ def _shard_map(*args, **kwargs):
     return (jax.shard_map if hasattr(jax, "shard_map") else jax.experimental.shard_map.shard_map)(*args, **kwargs)
 
 
+# Regions whose results may differ from what their types say: the option has another name in each version of JAX.
+_UNCHECKED = {"check_vma": False} if hasattr(jax, "shard_map") else {"check_rep": False}
+
+
 @pytest.fixture
 def mesh(devices):
     return Mesh(devices.reshape(4, 2), ("x", "y"))
@@ -42,6 +46,22 @@ def test_results_that_cannot_be_cut_evenly(mesh, array):
     np.testing.assert_array_equal(y[1], np.pad(array, 1))
     constrained = jax.jit(lambda x: lax.with_sharding_constraint(x * 2, NamedSharding(mesh, P("x"))))(jnp.ones((7, 3)))
     np.testing.assert_array_equal(constrained, np.full((7, 3), 2))
+
+
+def test_open_results_have_shardings_of_the_mesh(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    w = jax.device_put(array, NamedSharding(mesh, P(("x", "y"))))
+    for sizes, of_x, of_w in (((2, 32), P(), P()), ((2, 4, 8), P(None, None, "y"), P()), ((64,), P("x"), P(("x", "y")))):
+        y, z = jax.jit(lambda x, w: (x.reshape(sizes), w.reshape(sizes)))(x, w)
+        assert (y.sharding.spec, z.sharding.spec) == (of_x, of_w)
+        np.testing.assert_array_equal(y, array.reshape(sizes))
+        np.testing.assert_array_equal(z, array.reshape(sizes))
+
+
+def test_a_region_that_gives_its_argument_back(devices, array):
+    mesh = Mesh(devices[:4], ("i",))
+    program = jax.jit(_shard_map(lambda x: x, mesh=mesh, in_specs=P(), out_specs=P("i"), **_UNCHECKED))
+    np.testing.assert_array_equal(program(array), np.concatenate([array] * 4))
 
 
 def test_a_region_that_is_manual_along_one_axis(mesh, array):
