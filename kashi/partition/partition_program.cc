@@ -193,7 +193,9 @@ class EntryPartitioner {
       shardings.push_back(HloSharding::Replicate());
       HloInstruction* const value = partitioner_.LeavesOf(root)[i];
       const std::optional<HloSharding> wanted = i < said.size() ? said[i] : std::nullopt;
-      const bool is_open = i < open_.size() && open_[i] && !IsByEvenTable(wanted, *shardings_.variable(from[i]).shape);
+      const Variable& out = shardings_.variable(shardings_.results()[i]);
+      const bool is_asked = (i < open_.size() && open_[i]) || !out.open.empty();
+      const bool is_open = is_asked && !IsByEvenTable(wanted, *out.shape);
       KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf,
                              is_open ? OpenResultLeaf(value, from[i], shardings_.results()[i], &shardings.back())
                                      : ResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back()));

@@ -159,6 +159,32 @@ TEST(PartitionProgramTest, OpenResultsAreCutAlongWholeAxes) {
   EXPECT_EQ(shapes(kX, by_8, "ROOT y = f32[8] negate(x)"), "f32[1]");
 }
 
+// Open dimensions of a constraint take what propagation brings, and the others do not.
+TEST(PartitionProgramTest, OpenDimensions) {
+  const auto shape = [](absl::string_view constraint) {
+    const std::string text = absl::StrCat(
+        R"(HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\"x\"=4, \"y\"=2]>}"}
+        ENTRY main {
+          x = f32[8,4] parameter(0), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+          ROOT y = f32[8,4] custom-call(x), custom_call_target="Sharding", )",
+        constraint, "\n}\n");
+    ExpectSame(text);
+    const auto parts = PartitionProgram(*Read(text));
+    return parts.ok() ? (*parts)->result_shape().ToString() : parts.status().ToString();
+  };
+  const auto shardy = [&shape](absl::string_view dimensions) {
+    return shape(absl::StrCat("frontend_attributes={xla.sdy.sharding=\"#sdy.sharding_per_value<[<@mesh, [", dimensions,
+                              "]>]>\"}"));
+  };
+  EXPECT_EQ(shardy(R"({?}, {\"y\"})"), "f32[2,2]");
+  EXPECT_EQ(shardy(R"({}, {\"y\", ?})"), "f32[8,2]");
+  EXPECT_EQ(shardy(R"({?}, {?})"), "f32[2,4]");
+  EXPECT_EQ(shardy(R"({}, {})"), "f32[8,4]");
+  const std::string by_y = "sharding={devices=[1,2,4]<=[4,2]T(1,0) last_tile_dim_replicate}";
+  EXPECT_EQ(shape(by_y), "f32[8,2]");
+  EXPECT_EQ(shape(absl::StrCat(by_y, ", backend_config=\"unspecified_dims=[0]\"")), "f32[2,2]");
+}
+
 // What is told of a parameter is its own sharding, also where it is the result, with another one.
 TEST(PartitionProgramTest, AParameterThatIsTheResult) {
   const std::string text = Program(R"(

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/devices/sharding_border.h"
@@ -18,14 +17,6 @@ namespace {
 constexpr int kMostPasses = 200;
 
 bool CanBeCut(const Shape& shape) { return shape.IsArray() && shape.is_static(); }
-
-// JAX says {replicated} or a part of a sharding where other dimensions are open: `?` in Shardy's notation.
-bool HasOpenDimensions(const HloInstruction& instruction) {
-  const auto& attributes = instruction.frontend_attributes().map();
-  const auto found = attributes.find("xla.sdy.sharding");
-  if (found != attributes.end() && absl::StrContains(found->second, "?")) return true;
-  return absl::StrContains(instruction.raw_backend_config_string(), "unspecified_dims");
-}
 
 }  // namespace
 
@@ -86,14 +77,23 @@ void ProgramShardings::Fix(int variable, const std::optional<HloSharding>& said)
   v.is_fixed = true;
 }
 
+// Dimensions of an array that is cut as its sharding says, and may be cut further there.
+void ProgramShardings::Open(int variable, const std::vector<bool>& dimensions) {
+  Variable& v = variables_[variable];
+  if (dimensions.size() != v.sharding.size() || !CanBeCut(*v.shape)) return;
+  if (absl::c_linear_search(dimensions, true)) {
+    v.is_fixed = false;
+    v.open = dimensions;
+  }
+}
+
 void ProgramShardings::FixStated(const HloInstruction& instruction) {
   const std::vector<int>& variables = of_.at(&instruction);
   const std::vector<std::optional<HloSharding>> stated = hlo::StatedShardings(instruction);
-  const bool is_open = HasOpenDimensions(instruction);
+  const std::vector<std::vector<bool>> open = hlo::OpenDimensions(instruction);
   for (size_t i = 0; i < variables.size() && i < stated.size(); ++i) {
-    const bool was_fixed = variables_[variables[i]].is_fixed;
     Fix(variables[i], stated[i]);
-    if (is_open) variables_[variables[i]].is_fixed = was_fixed;
+    Open(variables[i], open[i]);
   }
 }
 
@@ -258,6 +258,7 @@ absl::StatusOr<ProgramShardings> ProgramShardings::Make(const HloModule& flat, c
     if (i < results.size()) {
       made.Fix(made.results_[i], results[i]);
       if (results[i].has_value()) made.variables_[made.results_[i]].is_fixed = true;
+      made.Open(made.results_[i], made.variables_[root[i]].open);
     }
     made.Connect(root[i], made.results_[i]);
   }
@@ -354,6 +355,7 @@ void ProgramShardings::FindManual() {
 bool ProgramShardings::Refine(int i, size_t dimension, const AxisList& axes) {
   Variable& variable = variables_[i];
   if (variable.is_fixed || variable.is_manual) return false;
+  if (!variable.open.empty() && !variable.open[dimension]) return false;
   AxisList& now = variable.sharding[dimension];
   if (now.size() >= axes.size() || !IsPrefix(now, axes)) return false;
   const AxisSet used = SetOf(variable.sharding);

@@ -35,8 +35,9 @@ namespace kashi::partition {
 struct Variable {
   const Shape* shape;
   AxisSharding sharding;
-  bool is_fixed = false;   // said, or not to be cut
-  bool is_manual = false;  // each device has its own, of this shape
+  bool is_fixed = false;        // said, or not to be cut
+  bool is_manual = false;       // each device has its own, of this shape
+  std::vector<bool> open = {};  // [dimension]: said, but may be cut further. Empty: none is said, or all are
 };
 
 // Variables of one instruction that a rule connects.
@@ -71,6 +72,7 @@ class ProgramShardings {
   int NewVariable(const Shape& leaf);
   std::vector<int> NewVariables(const Shape& shape);
   void Fix(int variable, const std::optional<HloSharding>& said);
+  void Open(int variable, const std::vector<bool>& dimensions);
   void FixStated(const HloInstruction& instruction);
   void Connect(int a, int b);  // the two are to have one sharding
 

@@ -7,7 +7,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -137,25 +139,35 @@ LeafShardings LeavesOf(const HloSharding& sharding, const Shape& shape) {
   return leaves;
 }
 
-// The shardings in Shardy's attribute, of a custom call's results or of an instruction's result.
-std::optional<LeafShardings> SdyLeaves(const HloInstruction& instruction) {
+// The shardings in Shardy's attribute, of a custom call's results or of an instruction's result: one for each leaf.
+std::optional<std::vector<NamedSharding>> SdyLeaves(const HloInstruction& instruction) {
   const auto& attributes = instruction.frontend_attributes().map();
   for (const char* name : {"xla.sdy.sharding", "xla.sdy.out_shardings"}) {
     const auto found = attributes.find(name);
     if (found == attributes.end()) continue;
     const absl::StatusOr<SdyMeshes> meshes = SdyMeshesOf(*instruction.GetModule());
     if (!meshes.ok()) return std::nullopt;
-    const absl::StatusOr<std::vector<NamedSharding>> named = ParseSdyShardings(found->second, *meshes);
+    absl::StatusOr<std::vector<NamedSharding>> named = ParseSdyShardings(found->second, *meshes);
     if (!named.ok() || static_cast<int64_t>(named->size()) != ShapeUtil::GetLeafCount(instruction.shape()))
       return std::nullopt;
-    LeafShardings leaves;
-    for (const NamedSharding& sharding : *named) {
-      absl::StatusOr<HloSharding> leaf = HloSharding::V3ToV2Sharding(sharding);
-      leaves.push_back(leaf.ok() ? std::make_optional(*std::move(leaf)) : std::nullopt);
-    }
-    return leaves;
+    return *std::move(named);
   }
   return std::nullopt;
+}
+
+// The numbers in "unspecified_dims=[0,2]".
+std::vector<bool> UnspecifiedDimensions(absl::string_view backend_config, int64_t rank) {
+  constexpr absl::string_view kName = "unspecified_dims=[";
+  const size_t begin = backend_config.find(kName);
+  if (begin == absl::string_view::npos) return {};
+  absl::string_view list = backend_config.substr(begin + kName.size());
+  list = list.substr(0, list.find(']'));
+  std::vector<bool> open(rank, false);
+  for (const absl::string_view text : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
+    int64_t dimension = 0;
+    if (absl::SimpleAtoi(text, &dimension) && dimension >= 0 && dimension < rank) open[dimension] = true;
+  }
+  return open;
 }
 
 LeafShardings ShardingsOf(const HloInstruction& instruction);
@@ -192,8 +204,28 @@ std::vector<std::optional<HloSharding>> hlo::StatedShardings(const HloInstructio
   if (instruction.has_sharding() && !instruction.sharding().IsManual()) {
     return LeavesOf(instruction.sharding(), instruction.shape());
   }
-  if (std::optional<LeafShardings> leaves = SdyLeaves(instruction)) return *std::move(leaves);
-  return LeafShardings(ShapeUtil::GetLeafCount(instruction.shape()));
+  const std::optional<std::vector<NamedSharding>> named = SdyLeaves(instruction);
+  if (!named.has_value()) return LeafShardings(ShapeUtil::GetLeafCount(instruction.shape()));
+  LeafShardings leaves;
+  for (const NamedSharding& sharding : *named) {
+    absl::StatusOr<HloSharding> leaf = HloSharding::V3ToV2Sharding(sharding);
+    leaves.push_back(leaf.ok() ? std::make_optional(*std::move(leaf)) : std::nullopt);
+  }
+  return leaves;
+}
+
+std::vector<std::vector<bool>> hlo::OpenDimensions(const HloInstruction& instruction) {
+  std::vector<std::vector<bool>> open(ShapeUtil::GetLeafCount(instruction.shape()));
+  if (const std::optional<std::vector<NamedSharding>> named = SdyLeaves(instruction)) {
+    for (size_t i = 0; i < open.size(); ++i) {
+      std::vector<bool> of_leaf;
+      for (const auto& dimension : (*named)[i].dim_shardings()) of_leaf.push_back(!dimension.is_closed);
+      if (std::count(of_leaf.begin(), of_leaf.end(), true) > 0) open[i] = std::move(of_leaf);
+    }
+  } else if (IsShardingCall(instruction) && instruction.shape().IsArray()) {
+    open[0] = UnspecifiedDimensions(instruction.raw_backend_config_string(), instruction.shape().rank());
+  }
+  return open;
 }
 
 ProgramScope ProgramScopeOf(const HloModule& module) {

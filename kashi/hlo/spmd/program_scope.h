@@ -58,6 +58,10 @@ bool IsShardingCall(const HloInstruction& instruction);
 // attribute of Shardy.
 std::vector<std::optional<HloSharding>> StatedShardings(const HloInstruction& instruction);
 
+// For each leaf of the instruction, for each dimension, whether its stated sharding leaves open how else it is cut: `?`
+// in Shardy's text, unspecified_dims of a custom call to Sharding. Empty for a leaf without such dimensions.
+std::vector<std::vector<bool>> OpenDimensions(const HloInstruction& instruction);
+
 }  // namespace hlo
 }  // namespace kashi
 

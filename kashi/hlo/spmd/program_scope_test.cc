@@ -139,5 +139,24 @@ ENTRY e {
             "{devices=[2]<=[2]} {{replicated}, {replicated}}");
 }
 
+TEST(ProgramScopeTest, OpenDimensions) {
+  const auto open = [](absl::string_view instruction) {
+    const auto module = ParseProgram(absl::StrCat(
+        R"(HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2]>}} ENTRY e { p = f32[8,8] parameter(0)
+        ROOT n = )",
+        instruction, " }"));
+    return OpenDimensions(*module->entry_computation()->root_instruction());
+  };
+  const std::string call = R"(f32[8,8] custom-call(p), custom_call_target="Sharding", )";
+  using Dimensions = std::vector<std::vector<bool>>;
+  EXPECT_EQ(open("f32[8,8] negate(p)"), Dimensions{{}});
+  EXPECT_EQ(open(call + "sharding={replicated}"), Dimensions{{}});
+  EXPECT_EQ(open(call + R"(sharding={replicated}, backend_config="unspecified_dims=[1]")"),
+            (Dimensions{{false, true}}));
+  const std::string shardy = call + R"(frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, )";
+  EXPECT_EQ(open(shardy + R"([{\"x\", ?}, {}]>]>"})"), (Dimensions{{true, false}}));
+  EXPECT_EQ(open(shardy + R"([{\"x\"}, {}]>]>"})"), Dimensions{{}});
+}
+
 }  // namespace
 }  // namespace kashi::hlo

@@ -58,6 +58,17 @@ def test_open_results_have_shardings_of_the_mesh(mesh, array):
         np.testing.assert_array_equal(z, array.reshape(sizes))
 
 
+def test_open_dimensions_take_what_comes(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x")))
+    y = jax.jit(lambda x: lax.with_sharding_constraint(x, NamedSharding(mesh, P(P.UNCONSTRAINED, "y"))))(x)
+    assert y.sharding.spec == P("x", "y")
+    y = jax.jit(jax.vmap(lambda x: lax.with_sharding_constraint(x, NamedSharding(mesh, P("y")))))(x)
+    assert y.sharding.spec == P("x", "y")
+    np.testing.assert_array_equal(y, array)
+    keys = jax.device_put(jax.random.split(jax.random.key(0), 8), NamedSharding(mesh, P("x")))
+    assert jax.jit(lambda keys: keys)(keys).sharding.is_equivalent_to(NamedSharding(mesh, P("x")), 1)
+
+
 def test_a_region_that_gives_its_argument_back(devices, array):
     mesh = Mesh(devices[:4], ("i",))
     program = jax.jit(_shard_map(lambda x: x, mesh=mesh, in_specs=P(), out_specs=P("i"), **_UNCHECKED))
