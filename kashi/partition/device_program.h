@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,8 @@ class DeviceProgram {
   HloInstruction* ElementsForWindows(HloInstruction* x, int64_t dimension, const AxisList& along,
                                      const MovingWindow& window, const HaloPlan& plan, HloInstruction* outside);
 
-  // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it.
+  // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it. A
+  // slice of an array that is there gives nothing back that the array itself has: it is made of that.
   absl::StatusOr<HloInstruction*> Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
                                           const AxisSharding& to);
   // The array of sizes `whole` that consists of tiles, all of the shape of x: tile t, in row-major order, comes from
@@ -127,7 +129,15 @@ class DeviceProgram {
   std::map<std::vector<int64_t>, HloInstruction*> tables_;
   std::map<std::pair<PrimitiveType, int64_t>, HloInstruction*> indices_;
   std::map<PrimitiveType, HloInstruction*> zeros_;
-  std::map<std::pair<const HloInstruction*, AxisSharding>, HloInstruction*> resharded_;
+  // An array of these sizes of which an instruction is the shard under a sharding. At the borders of manual regions one
+  // instruction is a shard of several arrays.
+  using Placed = std::tuple<const HloInstruction*, std::vector<int64_t>, AxisSharding>;
+  struct Coarser {
+    HloInstruction* array;
+    AxisSharding sharding;
+  };
+  std::map<std::pair<Placed, AxisSharding>, HloInstruction*> resharded_;
+  std::map<Placed, Coarser> slices_;  // what they are slices of
   std::map<std::pair<const HloInstruction*, int64_t>, HloInstruction*> elements_;
 };
 

@@ -159,6 +159,48 @@ TEST(PartitionProgramTest, OpenResultsAreCutAlongWholeAxes) {
   EXPECT_EQ(shapes(kX, by_8, "ROOT y = f32[8] negate(x)"), "f32[1]");
 }
 
+// Shardings spread through dimensions that an operation needs whole.
+TEST(PartitionProgramTest, ResultsOfWholeDimensionsAreCut) {
+  const auto shape = [](absl::string_view operations) {
+    const std::string text =
+        absl::StrCat("HloModule m, num_partitions=4\n", kAdd, "less { a = f32[] parameter(0) b = f32[] parameter(1) ",
+                     "ROOT c = pred[] compare(a, b), direction=LT }\nENTRY main {\n",
+                     "x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}\n",
+                     "one = s32[] constant(1)\nzero = f32[] constant(0)\n", operations, "\n}\n");
+    ExpectSame(text);
+    const auto parts = PartitionProgram(*Read(text));
+    return parts.ok() ? (*parts)->result_shape().ToString() : parts.status().ToString();
+  };
+  EXPECT_EQ(shape("ROOT y = f32[8,6] reverse(x), dimensions={0}"), "f32[2,6]");
+  EXPECT_EQ(shape("ROOT y = f32[16,6] concatenate(x, x), dimensions={0}"), "f32[4,6]");
+  EXPECT_EQ(shape("ROOT y = f32[16,6] pad(x, zero), padding=1_0_1x0_0"), "f32[4,6]");
+  EXPECT_EQ(shape("ROOT y = f32[4,6] slice(x), slice={[0:8:2], [0:6]}"), "f32[1,6]");
+  EXPECT_EQ(shape("ROOT y = f32[8,6] sort(x), dimensions={0}, to_apply=less"), "f32[2,6]");
+  EXPECT_EQ(shape("u = f32[2,6] slice(x), slice={[0:2], [0:6]}\n"
+                  "ROOT y = f32[8,6] dynamic-update-slice(x, u, one, one)"),
+            "f32[2,6]");
+  EXPECT_EQ(shape("i = s32[1] reshape(one)\nu = f32[6] broadcast(zero)\n"
+                  "ROOT y = f32[8,6] scatter(x, i, u), update_window_dims={0}, inserted_window_dims={0}, "
+                  "scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add"),
+            "f32[2,6]");
+  EXPECT_EQ(shape("ROOT y = f32[8,6] reduce-window(x, zero), window={size=8x1 pad=7_0x0_0}, to_apply=add"), "f32[2,6]");
+  EXPECT_EQ(shape("y = s32[8,6] bitcast-convert(x)\nROOT z = u16[8,6,2] bitcast-convert(y)"), "u16[2,6,2]");
+}
+
+// What comes whole out of an operation goes whole into the next one.
+TEST(PartitionProgramTest, WholeResultsAreNotGatheredAgain) {
+  const std::string text = absl::StrCat("HloModule m, num_partitions=4\n", R"(
+    less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+    ENTRY main {
+      x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+      y = f32[8,6] reverse(x), dimensions={0}
+      z = f32[8,6] sort(y), dimensions={0}, to_apply=less
+      ROOT w = f32[8,6] reverse(z), dimensions={0}
+    })");
+  ExpectSame(text);
+  EXPECT_EQ(CollectivesOf(text), "all-gather");
+}
+
 // Open dimensions of a constraint take what propagation brings, and the others do not.
 TEST(PartitionProgramTest, OpenDimensions) {
   const auto shape = [](absl::string_view constraint) {

@@ -21,25 +21,26 @@ constexpr RuleRow kRules[] = {
     {HloOpcode::kBatchNormGrad, BatchNormRule},
     {HloOpcode::kBatchNormInference, BatchNormRule},
     {HloOpcode::kBatchNormTraining, BatchNormRule},
+    {HloOpcode::kBitcastConvert, BitcastConvertRule},
     {HloOpcode::kBroadcast, BroadcastRule},
     {HloOpcode::kCholesky, LeadingRule},
-    {HloOpcode::kConcatenate, DimensionsApartRule},
+    {HloOpcode::kConcatenate, ConcatenateRule},
     {HloOpcode::kConvolution, ConvolutionRule},
     {HloOpcode::kDot, DotRule},
     {HloOpcode::kDynamicSlice, DynamicSliceRule},
     {HloOpcode::kDynamicUpdateSlice, DynamicUpdateSliceRule},
-    {HloOpcode::kFft, LeadingRule},
+    {HloOpcode::kFft, FftRule},
     {HloOpcode::kGather, GatherRule},
     {HloOpcode::kIota, IotaRule},
     {HloOpcode::kPad, PadRule},
     {HloOpcode::kReduce, ReduceRule},
     {HloOpcode::kReduceWindow, WindowRule},
     {HloOpcode::kReshape, ReshapeRule},
-    {HloOpcode::kReverse, DimensionsApartRule},
+    {HloOpcode::kReverse, ReverseRule},
     {HloOpcode::kScatter, ScatterRule},
     {HloOpcode::kSelectAndScatter, WindowRule},
     {HloOpcode::kSlice, SliceRule},
-    {HloOpcode::kSort, DimensionsApartRule},
+    {HloOpcode::kSort, SortRule},
     {HloOpcode::kTopK, LeadingRule},
     {HloOpcode::kTranspose, TransposeRule},
     {HloOpcode::kTriangularSolve, TriangularSolveRule},
@@ -51,7 +52,7 @@ bool IsStaticArray(const Shape& shape) { return shape.IsArray() && shape.is_stat
 bool FitsShape(const PartitionRule& rule, const std::vector<int>& dims, const Shape& shape, bool is_operand) {
   if (static_cast<int64_t>(dims.size()) != shape.rank()) return false;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == PartitionRule::kWhole) continue;
+    if (rule.IsWhole(dims[i])) continue;
     const PartitionFactor& factor = rule.factors[dims[i]];
     const int64_t size = shape.dimensions(static_cast<int>(i));
     if (factor.moving.has_value()) {
@@ -87,7 +88,7 @@ void AdjustSlice(const PartitionRule& rule, const std::vector<int64_t>& tiles, H
   for (size_t i = 0; i < rule.results[0].size(); ++i) {
     const int factor = rule.results[0][i];
     const bool is_moving = IsMoving(rule, tiles, factor);
-    if (factor == PartitionRule::kWhole || (rule.factors[factor].moving.has_value() && !is_moving)) continue;
+    if (rule.IsWhole(factor) || (rule.factors[factor].moving.has_value() && !is_moving)) continue;
     ranges->starts[i] = 0;
     ranges->limits[i] = part->operand(0)->shape().dimensions(static_cast<int>(i));
   }
@@ -171,7 +172,7 @@ void AdjustAttributes(const HloInstruction& whole, const PartitionRule& rule, co
     std::vector<int64_t> sizes(whole.gather_slice_sizes().begin(), whole.gather_slice_sizes().end());
     const GatherDimensionNumbers& numbers = whole.gather_dimension_numbers();
     for (size_t i = 0; i < sizes.size(); ++i) {
-      if (rule.operands[0][i] == PartitionRule::kWhole || absl::c_linear_search(numbers.operand_batching_dims(), i)) {
+      if (rule.IsWhole(rule.operands[0][i]) || absl::c_linear_search(numbers.operand_batching_dims(), i)) {
         continue;
       }
       sizes[i] = part->operand(0)->shape().dimensions(static_cast<int>(i));

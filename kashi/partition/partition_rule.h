@@ -6,6 +6,11 @@
 // All dimensions of one factor are cut in the same way, and then each device computes its part of the result with the
 // same operation on smaller shapes. If a factor that is a sum is cut, each device has a part of a sum, and the parts
 // are combined. A dimension without a factor (-1) must be whole. An operation without a rule needs whole operands.
+//
+//   reverse f32[8,16], dimensions={0}            factors: 0 whole, 1        operands {0, 1}    results {0, 1}
+//
+// The dimensions of a factor that is whole are whole where the operation is computed, but its result is cut as its
+// operand is: shardings spread through the operation.
 #ifndef KASHI_PARTITION_PARTITION_RULE_H_
 #define KASHI_PARTITION_PARTITION_RULE_H_
 
@@ -22,6 +27,7 @@ struct PartitionFactor {
   int64_t size = 0;     // of its dimensions, unless there is a divisor
   int64_t divisor = 0;  // the number of parts must divide it, because the dimensions have several sizes; 0: any number
   bool is_sum = false;
+  bool is_whole = false;  // its dimensions may have any sizes
   // The result has another size than the operand, and needs elements of neighbours.
   std::optional<MovingWindow> moving = std::nullopt;
 };
@@ -36,13 +42,19 @@ struct PartitionRule {
   bool is_offset = false;                  // an iota: each part begins at another index
 
   int AddMoving(const MovingWindow& window) {
-    factors.push_back({window.to_size, 0, false, window});
+    factors.push_back({window.to_size, 0, false, false, window});
     return static_cast<int>(factors.size()) - 1;
   }
   int Add(int64_t size, bool is_sum = false) {
-    factors.push_back({size, 0, is_sum, std::nullopt});
+    factors.push_back({size, 0, is_sum, false, std::nullopt});
     return static_cast<int>(factors.size()) - 1;
   }
+  int AddWhole() {
+    factors.push_back({0, 0, false, true, std::nullopt});
+    return static_cast<int>(factors.size()) - 1;
+  }
+  // Whether the dimensions of a factor, or without one, are whole where the operation is computed.
+  bool IsWhole(int factor) const { return factor == kWhole || factors[factor].is_whole; }
 };
 
 // The rule of an operation on static arrays; nullopt if there is none, or if it has no factors.

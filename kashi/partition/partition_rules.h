@@ -16,12 +16,15 @@ using RuleMaker = std::optional<PartitionRule> (*)(const HloInstruction& instruc
 
 // partition_rules_movement.cc
 std::optional<PartitionRule> ElementwiseRule(const HloInstruction& instruction);
+std::optional<PartitionRule> BitcastConvertRule(const HloInstruction& instruction);
 std::optional<PartitionRule> BroadcastRule(const HloInstruction& instruction);
 std::optional<PartitionRule> TransposeRule(const HloInstruction& instruction);
 std::optional<PartitionRule> ReshapeRule(const HloInstruction& instruction);
 std::optional<PartitionRule> SliceRule(const HloInstruction& instruction);
 std::optional<PartitionRule> PadRule(const HloInstruction& instruction);
-std::optional<PartitionRule> DimensionsApartRule(const HloInstruction& instruction);  // concatenate, reverse, sort
+std::optional<PartitionRule> ConcatenateRule(const HloInstruction& instruction);
+std::optional<PartitionRule> ReverseRule(const HloInstruction& instruction);
+std::optional<PartitionRule> SortRule(const HloInstruction& instruction);
 std::optional<PartitionRule> DynamicSliceRule(const HloInstruction& instruction);
 std::optional<PartitionRule> DynamicUpdateSliceRule(const HloInstruction& instruction);
 std::optional<PartitionRule> IotaRule(const HloInstruction& instruction);
@@ -33,7 +36,8 @@ std::optional<PartitionRule> WindowRule(const HloInstruction& instruction);  // 
 // partition_rules_indexed.cc
 std::optional<PartitionRule> GatherRule(const HloInstruction& instruction);
 std::optional<PartitionRule> ScatterRule(const HloInstruction& instruction);
-std::optional<PartitionRule> LeadingRule(const HloInstruction& instruction);  // fft, cholesky, topk
+std::optional<PartitionRule> FftRule(const HloInstruction& instruction);
+std::optional<PartitionRule> LeadingRule(const HloInstruction& instruction);  // cholesky, topk
 std::optional<PartitionRule> TriangularSolveRule(const HloInstruction& instruction);
 std::optional<PartitionRule> BatchNormRule(const HloInstruction& instruction);
 

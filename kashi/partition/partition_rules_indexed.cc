@@ -105,10 +105,12 @@ std::optional<PartitionRule> ScatterRule(const HloInstruction& scatter) {
                   OtherDimensions(array.rank(), numbers.inserted_window_dims(), numbers.input_batching_dims()),
                   ToVector(numbers.input_batching_dims()), ToVector(numbers.scatter_indices_batching_dims())},
                  /*passes_indices=*/false, &rule);
-  rule.operands.assign(arrays, factors.array);
+  std::vector<int> of_array = factors.array;
+  for (int& factor : of_array) factor = factor == kWhole ? rule.AddWhole() : factor;
+  rule.operands.assign(arrays, of_array);
   rule.operands.push_back(factors.indices);
   rule.operands.resize(2 * arrays + 1, factors.windows);
-  rule.results.assign(ResultsOf(scatter).size(), factors.array);
+  rule.results.assign(ResultsOf(scatter).size(), of_array);
   return rule;
 }
 
@@ -126,6 +128,16 @@ std::optional<PartitionRule> LeadingRule(const HloInstruction& instruction) {
   }
   for (const Shape* result : ResultsOf(instruction)) {
     rule.results.push_back(LeadingFactors(*result, leading, factors));
+  }
+  return rule;
+}
+
+// The transformed dimensions are whole; shardings spread through those whose size stays.
+std::optional<PartitionRule> FftRule(const HloInstruction& fft) {
+  std::optional<PartitionRule> rule = LeadingRule(fft);
+  const Shape& input = fft.operand(0)->shape();
+  for (int64_t i = input.rank() - static_cast<int64_t>(fft.fft_length().size()); i < input.rank(); ++i) {
+    if (SizeAt(input, i) == SizeAt(fft.shape(), i)) rule->operands[0][i] = rule->results[0][i] = rule->AddWhole();
   }
   return rule;
 }

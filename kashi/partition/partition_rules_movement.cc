@@ -10,13 +10,8 @@
 namespace kashi::partition {
 namespace {
 
-std::vector<int> WithFactor(std::vector<int> factors, int64_t dimension, int factor) {
-  factors[dimension] = factor;
-  return factors;
-}
-
-// A rule in which the operand's dimension i is the result's dimension i wherever passes(i), and whole elsewhere. Other
-// operands are whole.
+// A rule in which the operand's dimension i is the result's dimension i wherever passes(i), and has no factor elsewhere.
+// Other operands have none.
 template <typename Passes>
 PartitionRule SameDimensions(const HloInstruction& instruction, Passes passes) {
   PartitionRule rule;
@@ -67,8 +62,20 @@ std::optional<PartitionRule> ElementwiseRule(const HloInstruction& instruction) 
     } else if (operand->shape().dimensions() == instruction.shape().dimensions()) {
       rule.operands.push_back(factors);
     } else {
-      return std::nullopt;  // bitcast-convert to a type of another width
+      return std::nullopt;
     }
+  }
+  return rule;
+}
+
+// A type of another width has one dimension more, or less, at the end.
+std::optional<PartitionRule> BitcastConvertRule(const HloInstruction& convert) {
+  PartitionRule rule;
+  const Shape& from = convert.operand(0)->shape();
+  rule.operands.push_back(WholeDimensions(from));
+  rule.results.push_back(WholeDimensions(convert.shape()));
+  for (int64_t i = 0; i < from.rank() && i < convert.shape().rank(); ++i) {
+    rule.operands[0][i] = rule.results[0][i] = rule.Add(from.dimensions(static_cast<int>(i)));
   }
   return rule;
 }
@@ -142,26 +149,38 @@ std::optional<PartitionRule> PadRule(const HloInstruction& pad) {
   };
   PartitionRule rule = SameDimensions(pad, passes);
   for (int64_t i = 0; i < from.rank(); ++i) {
-    if (passes(i) || padding_of(i).interior_padding() != 0) continue;
+    if (passes(i)) continue;
     rule.operands[0][i] = rule.results[0][i] =
-        rule.AddMoving({-padding_of(i).edge_padding_low(), 1, 1, from.dimensions(static_cast<int>(i)),
-                        pad.shape().dimensions(static_cast<int>(i))});
+        padding_of(i).interior_padding() != 0
+            ? rule.AddWhole()
+            : rule.AddMoving({-padding_of(i).edge_padding_low(), 1, 1, from.dimensions(static_cast<int>(i)),
+                              pad.shape().dimensions(static_cast<int>(i))});
   }
   return rule;
 }
 
-// All operands and results have the same dimensions, except those that the operation names.
-std::optional<PartitionRule> DimensionsApartRule(const HloInstruction& instruction) {
+// All operands and results have the same dimensions; those that the operation names are whole.
+static PartitionRule NamedWhole(const HloInstruction& instruction) {
   PartitionRule rule;
   const std::vector<const Shape*> results = ResultsOf(instruction);
-  std::vector<int> factors(results[0]->rank(), kWhole);
+  std::vector<int> factors;
   for (int64_t i = 0; i < results[0]->rank(); ++i) {
-    if (absl::c_linear_search(instruction.dimensions(), i)) continue;
-    factors[i] = rule.Add(results[0]->dimensions(static_cast<int>(i)));
+    const bool is_named = absl::c_linear_search(instruction.dimensions(), i);
+    factors.push_back(is_named ? rule.AddWhole() : rule.Add(results[0]->dimensions(static_cast<int>(i))));
   }
   rule.operands.assign(instruction.operand_count(), factors);
   rule.results.assign(results.size(), factors);
   return rule;
+}
+
+std::optional<PartitionRule> ConcatenateRule(const HloInstruction& concatenate) { return NamedWhole(concatenate); }
+
+std::optional<PartitionRule> ReverseRule(const HloInstruction& reverse) { return NamedWhole(reverse); }
+
+// A single line that is sorted stays whole, as in Shardy: all devices have it then.
+std::optional<PartitionRule> SortRule(const HloInstruction& sort) {
+  if (ResultsOf(sort)[0]->rank() < 2) return std::nullopt;
+  return NamedWhole(sort);
 }
 
 // If the slice is as large as the array, its start is clamped to 0.
@@ -178,7 +197,10 @@ std::optional<PartitionRule> DynamicUpdateSliceRule(const HloInstruction& update
     return part.dimensions(static_cast<int>(i)) == update.shape().dimensions(static_cast<int>(i));
   };
   PartitionRule rule = SameDimensions(update, passes);
-  for (int64_t i = 0; i < part.rank(); ++i) rule.operands[1] = WithFactor(rule.operands[1], i, rule.operands[0][i]);
+  for (int64_t i = 0; i < part.rank(); ++i) {
+    rule.operands[1][i] = rule.operands[0][i];
+    if (!passes(i)) rule.operands[0][i] = rule.results[0][i] = rule.AddWhole();
+  }
   return rule;
 }
 

@@ -149,6 +149,8 @@ std::optional<PartitionRule> WindowRule(const HloInstruction& instruction) {
       factors[i] = rule.Add(SizeOf(input, i));
     } else if (may_move && CanMove(window)) {
       factors[i] = rule.AddMoving(MovingOf(window, SizeOf(input, i), SizeOf(instruction.shape(), i)));
+    } else {
+      factors[i] = rule.AddWhole();
     }
   }
   for (const HloInstruction* operand : instruction.operands()) {

@@ -134,10 +134,10 @@ void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) co
     const std::vector<int>& dims = use.rule.operands[k];
     for (size_t from = 0; from < dims.size(); ++from) {
       const AxisList& cut = variable.sharding[from];
-      if (dims[from] != PartitionRule::kWhole || cut.empty()) continue;
+      if (!use.rule.IsWhole(dims[from]) || cut.empty()) continue;
       const int64_t parts = program_.axes().SizeOf(cut);
       for (size_t to = 0; to < dims.size(); ++to) {
-        if (dims[to] == PartitionRule::kWhole || !choice->IsFree(dims[to], cut)) continue;
+        if (use.rule.IsWhole(dims[to]) || !choice->IsFree(dims[to], cut)) continue;
         const PartitionFactor& factor = use.rule.factors[dims[to]];
         const bool is_even = variable.shape->dimensions(static_cast<int>(to)) % parts == 0;
         if (factor.is_sum || factor.moving.has_value() || !is_even || Allowed(program_.axes(), factor, cut) != cut) {

@@ -32,10 +32,8 @@ bool StaysInRegion(const HloInstruction& border) {
   return border.sharding().IsManual() || border.sharding().IsManualSubgroup();
 }
 
-AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
-  if (factor.moving.has_value()) {
-    return PlanHalo(*factor.moving, axes.SizeOf(list)).has_value() ? list : AxisList();
-  }
+// The longest prefix of the axes along which all dimensions of a factor may be cut.
+static AxisList Spread(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
   if (factor.divisor == 0) return list;
   AxisList allowed;
   for (const int axis : list) {
@@ -45,6 +43,12 @@ AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const Ax
     allowed = std::move(longer);
   }
   return allowed;
+}
+
+AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
+  if (factor.is_whole) return {};
+  if (!factor.moving.has_value()) return Spread(axes, factor, list);
+  return PlanHalo(*factor.moving, axes.SizeOf(list)).has_value() ? list : AxisList();
 }
 
 // ---- Variables -----------------------------------------------------------------------------------------------------
@@ -360,10 +364,14 @@ bool ProgramShardings::Refine(int i, size_t dimension, const AxisList& axes) {
   if (now.size() >= axes.size() || !IsPrefix(now, axes)) return false;
   const AxisSet used = SetOf(variable.sharding);
   AxisList better = now;
-  for (size_t k = now.size(); k < axes.size() && (used >> axes[k] & 1) == 0; ++k) better.push_back(axes[k]);
-  // More parts than elements have no use, and some of them would not nest in the parts of other arrays.
-  const bool fits = axes_.SizeOf(better) <= variable.shape->dimensions(static_cast<int>(dimension));
-  if (better.size() == now.size() || !fits) return false;
+  for (size_t k = now.size(); k < axes.size() && (used >> axes[k] & 1) == 0; ++k) {
+    better.push_back(axes[k]);
+    // More parts than elements have no use, and some of them would not nest in the parts of other arrays.
+    if (axes_.SizeOf(better) <= variable.shape->dimensions(static_cast<int>(dimension))) continue;
+    better.pop_back();
+    break;
+  }
+  if (better.size() == now.size()) return false;
   now = std::move(better);
   return true;
 }
@@ -374,7 +382,7 @@ AxisList ProgramShardings::BestFor(const RuleUse& use, int factor) const {
     if (variables_[i].is_manual) return;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (dims[d] != factor) continue;
-      AxisList axes = Allowed(axes_, use.rule.factors[factor], variables_[i].sharding[d]);
+      AxisList axes = Spread(axes_, use.rule.factors[factor], variables_[i].sharding[d]);
       if (axes.size() > best.size()) best = std::move(axes);
     }
   };

@@ -150,15 +150,27 @@ class Resharder {
   const AxisSharding& to_;
 };
 
+// Whether each dimension is cut along the same axes, and perhaps more.
+static bool IsFiner(const AxisSharding& fine, const AxisSharding& coarse) {
+  for (size_t i = 0; i < fine.size(); ++i) {
+    if (!IsPrefix(coarse[i], fine[i])) return false;
+  }
+  return true;
+}
+
 absl::StatusOr<HloInstruction*> DeviceProgram::Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
                                                        const AxisSharding& to) {
   if (from == to) return x;
-  const auto key = std::make_pair(static_cast<const HloInstruction*>(x), to);
-  const auto found = resharded_.find(key);
-  if (found != resharded_.end()) return found->second;
-  KASHI_ASSIGN_OR_RETURN(HloInstruction * result, Resharder(this, x, whole, from, to).Run());
-  resharded_[key] = result;
-  return result;
+  const std::vector<int64_t> sizes(whole.dimensions().begin(), whole.dimensions().end());
+  const auto coarser = slices_.find({x, sizes, from});
+  if (coarser != slices_.end() && IsFiner(to, coarser->second.sharding)) {
+    return Reshard(coarser->second.array, whole, coarser->second.sharding, to);
+  }
+  const auto [place, is_new] = resharded_.try_emplace({Placed{x, sizes, from}, to}, nullptr);
+  if (!is_new) return place->second;
+  KASHI_ASSIGN_OR_RETURN(place->second, Resharder(this, x, whole, from, to).Run());
+  if (IsFiner(to, from)) slices_.try_emplace({place->second, sizes, to}, Coarser{x, from});
+  return place->second;
 }
 
 }  // namespace kashi::partition

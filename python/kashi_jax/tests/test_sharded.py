@@ -69,6 +69,40 @@ def test_open_dimensions_take_what_comes(mesh, array):
     assert jax.jit(lambda keys: keys)(keys).sharding.is_equivalent_to(NamedSharding(mesh, P("x")), 1)
 
 
+SPREADING = {
+    "reverse": lambda x: x[::-1],
+    "concatenate": lambda x: jnp.concatenate([x, x]),
+    "pad": lambda x: jnp.pad(x, 4),
+    "set": lambda x: x.at[2].set(1.0),
+    "add": lambda x: x.at[jnp.array([2, 3, 3, 2])].add(x[:4]),
+    "sort": lambda x: jnp.sort(x, 0),
+    "argsort": lambda x: jnp.argsort(x, 0),
+    "cumsum": lambda x: jnp.cumsum(x, 0),
+    "roll": lambda x: jnp.roll(x, 1, 0),
+    "update": lambda x: lax.dynamic_update_slice_in_dim(x, x[:2] * 3, 1, 0),
+    "take": lambda x: jnp.take_along_axis(x, jnp.argsort(x, 0), 0),
+    "fft": lambda x: jnp.fft.fft(x, axis=0).real,
+    "windows": lambda x: lax.reduce_window(x, 0.0, lax.add, (3, 1), (1, 1), "SAME"),
+    "bits": lambda x: lax.bitcast_convert_type(x, jnp.uint8),
+}
+
+
+@pytest.mark.parametrize("name", SPREADING)
+def test_shardings_spread_through(mesh, array, name):
+    program = jax.jit(SPREADING[name])
+    array = array[::-1] * np.float32(7) % 31
+    y = program(jax.device_put(array, NamedSharding(mesh, P("x", "y"))))
+    assert y.sharding.spec == P("x", "y")
+    np.testing.assert_allclose(y, program(array), atol=1e-4)
+
+
+def test_one_sorted_line_is_whole(mesh):
+    x = jax.device_put(np.arange(8.0)[::-1], NamedSharding(mesh, P("x")))
+    y = jax.jit(jnp.sort)(x)
+    assert y.sharding.spec == P()
+    np.testing.assert_array_equal(y, np.arange(8))
+
+
 def test_a_region_that_gives_its_argument_back(devices, array):
     mesh = Mesh(devices[:4], ("i",))
     program = jax.jit(_shard_map(lambda x: x, mesh=mesh, in_specs=P(), out_specs=P("i"), **_UNCHECKED))
