@@ -21,6 +21,17 @@ HloInstruction* BuildTree(DeviceProgram& program, const Shape& shape, const std:
   return program.Add(HloInstruction::CreateTuple(elements));
 }
 
+// jax.debug.callback(…, partitioned=True): each device calls it, with its shards. Arrays that it returned would need
+// shardings, which it has none of.
+bool IsPartitionedCallback(const HloInstruction& instruction) {
+  if (instruction.opcode() != HloOpcode::kCustomCall ||
+      instruction.custom_call_target() != "xla_ffi_partitioned_python_cpu_callback") {
+    return false;
+  }
+  const auto is_array = [](const IndexedShape& leaf) { return leaf.shape.IsArray(); };
+  return absl::c_none_of(ShapeUtil::GetLeafShapes(instruction.shape()), is_array);
+}
+
 bool IsStateful(const HloInstruction& instruction) {
   return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kRandom);
 }
@@ -105,6 +116,7 @@ absl::Status ComputationPartitioner::EmitInstruction(const HloInstruction& instr
   if (instruction.opcode() == HloOpcode::kConditional) return EmitBranches(instruction);
   if (devices::BorderKindOf(instruction) != devices::BorderKind::kNone) return EmitBorder(instruction);
   if (hlo::IsShardingCall(instruction)) return EmitShardingCall(instruction);
+  if (IsPartitionedCallback(instruction)) return EmitOnShards(instruction);
   const RuleUse* use = shardings_.RuleOf(instruction);
   return use == nullptr ? EmitCopy(instruction) : EmitByRule(instruction, *use);
 }
@@ -271,6 +283,26 @@ absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction)
                                                        AxisSharding(variable.sharding.size()), variable.sharding));
   }
   Bind(instruction, std::move(leaves));
+  return absl::OkStatus();
+}
+
+absl::Status ComputationPartitioner::EmitOnShards(const HloInstruction& call) {
+  std::vector<HloInstruction*> operands;
+  for (const HloInstruction* operand : call.operands())
+    operands.push_back(TreeOf(operand->shape(), LeavesOf(*operand)));
+  std::unique_ptr<HloInstruction> copy = CopyOf(call, call.shape(), operands);
+  if (copy->layout_constrained()) {
+    std::vector<Shape> shapes = copy->operand_shapes_with_layout();
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      for (int64_t k = 0; k < shapes[i].rank(); ++k) {
+        shapes[i].set_dimensions(static_cast<int>(k), operands[i]->shape().dimensions(static_cast<int>(k)));
+      }
+    }
+    copy->mutable_fields()->Set<HloField::operand_shapes_with_layout>(std::move(shapes));
+  }
+  HloInstruction* added = program_.Add(std::move(copy));
+  KeepOrder(added);
+  Bind(call, LeavesIn(added));
   return absl::OkStatus();
 }
 

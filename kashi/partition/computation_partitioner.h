@@ -61,6 +61,7 @@ class ComputationPartitioner {
   absl::Status EmitLoop(const HloInstruction& loop);
   absl::Status EmitBranches(const HloInstruction& conditional);
   absl::Status EmitCopy(const HloInstruction& instruction);
+  absl::Status EmitOnShards(const HloInstruction& call);
   HloInstruction* EmitOnOneDevice(const HloInstruction& call, absl::Span<HloInstruction* const> operands,
                                   int64_t holder);
   absl::StatusOr<HloInstruction*> WholeOperand(const HloInstruction& operand);

@@ -125,6 +125,20 @@ TEST(PartitionProgramTest, CallsOfTheOutsideWorldHappenOnce) {
             "INVALID_ARGUMENT: c.1: its sharding names device 99, but there are 4");
 }
 
+TEST(PartitionProgramTest, PartitionedCallbacksGetShards) {
+  const std::string text = Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[] parameter(1)
+    c = () custom-call(x, y), custom_call_target="xla_ffi_partitioned_python_cpu_callback",
+      custom_call_has_side_effect=true, sharding={maximal device=0}, operand_layout_constraints={f32[8,6]{1,0}, f32[]}
+    ROOT r = f32[8,6] negate(x))");
+  EXPECT_EQ(CollectivesOf(text), "");
+  const auto parts = PartitionProgram(*Read(text));
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_TRUE(Verify(parts->get()).ok()) << Verify(parts->get());
+  EXPECT_THAT((*parts)->ToString(), testing::HasSubstr("operand_layout_constraints={f32[2,6]{1,0}, f32[]}"));
+}
+
 // What the caller takes as it comes is cut evenly, or not at all.
 TEST(PartitionProgramTest, OpenResultsAreEven) {
   const auto module = Read(Program(R"(
