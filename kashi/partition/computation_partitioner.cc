@@ -148,6 +148,10 @@ absl::Status ComputationPartitioner::EmitPassedOn(const HloInstruction& instruct
 absl::Status ComputationPartitioner::EmitShardingCall(const HloInstruction& call) {
   Leaves leaves;
   std::vector<int> from;
+  if (hlo::IsShardingGroup(call)) {
+    Bind(call, {});
+    return absl::OkStatus();
+  }
   for (const HloInstruction* operand : call.operands()) {
     const Leaves& more = LeavesOf(*operand);
     leaves.insert(leaves.end(), more.begin(), more.end());

@@ -32,6 +32,7 @@ using partition::FlatProgramOf;
 using partition::InspectCall;
 using partition::MeshAxes;
 using partition::MeshesOf;
+using partition::ProgramBorders;
 using partition::ProgramShardings;
 using partition::TakeInspectCalls;
 using partition::TellShardings;
@@ -220,6 +221,27 @@ class EntryPartitioner {
   ComputationPartitioner partitioner_;
 };
 
+ProgramBorders BordersOf(const HloModule& module, const PartitionOptions& options) {
+  ProgramBorders borders = {ParameterShardings(module), {}, ResultShardings(module)};
+  for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
+    const size_t number = borders.open_parameters.size();
+    const bool is_asked = number < options.open_parameters.size() && options.open_parameters[number];
+    borders.open_parameters.push_back(is_asked && !parameter->has_sharding() && parameter->shape().IsArray());
+  }
+  return borders;
+}
+
+// Open parameters have the shardings that were chosen for them.
+void TellOpenParameters(const HloModule& flat, const ProgramShardings& shardings, const DeviceAxes& axes,
+                        ProgramBorders* borders) {
+  for (const HloInstruction* parameter : flat.entry_computation()->parameter_instructions()) {
+    const int64_t number = parameter->parameter_number();
+    if (!borders->open_parameters[number]) continue;
+    const Variable& variable = shardings.variable(shardings.VariablesOf(*parameter)[0]);
+    borders->parameters[number] = axes.ToSharding(variable.sharding);
+  }
+}
+
 // Aliases of outputs and parameters that still have one shape.
 void CopyAliases(const HloModule& module, HloModule* to) {
   const HloComputation& entry = *to->entry_computation();
@@ -258,24 +280,24 @@ std::unique_ptr<HloModule> NewModule(const HloModule& module, int64_t partitions
 absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& module, const PartitionOptions& options) {
   KASHI_ASSIGN_OR_RETURN(const int64_t partitions, PartitionsOf(module, options));
   KASHI_RETURN_IF_ERROR(hlo::CheckSdyShardings(module));
-  const std::vector<HloSharding> parameters = ParameterShardings(module);
-  const std::vector<std::optional<HloSharding>> results = ResultShardings(module);
+  ProgramBorders borders = BordersOf(module, options);
   const std::vector<HloSharding> meshes = MeshesOf(module, partitions), said = AllShardings(module);
   std::vector<HloSharding> in_axes = meshes;
   in_axes.insert(in_axes.end(), said.begin(), said.end());
   const DeviceAxes axes(partitions, in_axes);
+  const MeshAxes mesh_axes(axes, meshes, said);
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<HloModule> flat, FlatProgramOf(module));
   std::vector<InspectCall> inspect_calls;
   if (options.inspect) {
     KASHI_ASSIGN_OR_RETURN(inspect_calls, TakeInspectCalls(flat.get()));
   }
-  KASHI_ASSIGN_OR_RETURN(const ProgramShardings shardings, ProgramShardings::Make(*flat, axes, parameters, results));
+  KASHI_ASSIGN_OR_RETURN(const ProgramShardings shardings, ProgramShardings::Make(*flat, axes, mesh_axes, borders));
+  TellOpenParameters(*flat, shardings, axes, &borders);
   KASHI_RETURN_IF_ERROR(TellShardings(inspect_calls, shardings, axes, options));
   std::unique_ptr<HloModule> made = NewModule(module, partitions);
   DeviceModule devices(made.get(), axes, FirstFreeChannel(module));
-  const MeshAxes mesh_axes(axes, meshes, said);
   EntryPartitioner partitioner(*flat, shardings, mesh_axes, options.open_results, &devices);
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry, partitioner.Run(parameters, results));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloComputation> entry, partitioner.Run(borders.parameters, borders.results));
   made->AddEntryComputation(std::move(entry));
   made->RemoveDeadCode();
   made->mutable_config().set_entry_computation_layout(made->compute_computation_layout());

@@ -37,6 +37,8 @@ struct PartitionOptions {
   // For each leaf of the result, or none: its caller takes any sharding that is even and cuts along whole axes of a mesh,
   // because JAX has no arrays of others. Dimensions that would be cut otherwise are whole.
   std::vector<bool> open_results;
+  // For each parameter, or none: the same for one of which the text says no sharding. It leaves the chosen one there.
+  std::vector<bool> open_parameters;
   // Receives the backend config of each custom call to "InspectSharding", and the sharding of its operand: JAX asks so
   // which one an array got. An error ends the partitioning. Null: such a call is one like others.
   std::function<absl::Status(const std::string& backend_config, const HloSharding& sharding)> inspect;

@@ -173,6 +173,45 @@ TEST(PartitionProgramTest, OpenResultsAreCutAlongWholeAxes) {
   EXPECT_EQ(shapes(kX, by_8, "ROOT y = f32[8] negate(x)"), "f32[1]");
 }
 
+// The arrays of one of Shardy's groups have one sharding; a parameter without one takes it, if it is open.
+TEST(PartitionProgramTest, ShardingGroups) {
+  const auto module = Read(Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[8,6] parameter(1)
+    z = f32[8,6] iota(), iota_dimension=0
+    a = () custom-call(x), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true,
+      frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}
+    b = () custom-call(y), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true,
+      frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}
+    c = () custom-call(z), custom_call_target="xla.sdy.ShardingGroup", custom_call_has_side_effect=true,
+      frontend_attributes={xla.sdy.sharding_group_id="0 : i64"}
+    ROOT r = (f32[8,6], f32[8,6], f32[8,6]) tuple(x, y, z))"));
+  PartitionOptions options;
+  const auto whole = PartitionProgram(*module, options);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ((*whole)->result_shape().ToString(), "(f32[2,6], f32[8,6], f32[2,6])");
+  options.open_parameters = {true, true};
+  const auto open = PartitionProgram(*module, options);
+  ASSERT_TRUE(open.ok()) << open.status();
+  EXPECT_EQ((*open)->result_shape().ToString(), "(f32[2,6], f32[2,6], f32[2,6])");
+  EXPECT_EQ(ParameterShardings(**open)[1].ToString(), "{devices=[4,1]<=[4]}");
+}
+
+// An open parameter is cut evenly, as JAX's arrays are.
+TEST(PartitionProgramTest, OpenParametersAreEven) {
+  const auto module = Read(Program(R"(
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[9,6] parameter(1)
+    s = f32[8,6] slice(y), slice={[1:9], [0:6]}
+    ROOT r = f32[8,6] add(x, s))"));
+  PartitionOptions options;
+  options.open_parameters = {true, true};
+  const auto parts = PartitionProgram(*module, options);
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_TRUE(ParameterShardings(**parts)[1].IsReplicated());
+  EXPECT_EQ((*parts)->result_shape().ToString(), "f32[2,6]");
+}
+
 // Shardings spread through dimensions that an operation needs whole.
 TEST(PartitionProgramTest, ResultsOfWholeDimensionsAreCut) {
   const auto shape = [](absl::string_view operations) {

@@ -174,7 +174,21 @@ absl::Status ProgramShardings::Visit(const HloInstruction& instruction) {
   return absl::OkStatus();
 }
 
+// The arrays of a group are to have one sharding.
+void ProgramShardings::VisitShardingGroup(const HloInstruction& call) {
+  const auto& attributes = call.frontend_attributes().map();
+  const auto id = attributes.find("xla.sdy.sharding_group_id");
+  const std::vector<int> members = OperandVariables(call);
+  if (id == attributes.end() || members.empty()) return;
+  const auto [first, is_new] = groups_.try_emplace(id->second, members[0]);
+  const Variable &a = variables_[first->second], &b = variables_[members[0]];
+  if (!is_new && a.shape->IsArray() && b.shape->IsArray() && a.shape->dimensions() == b.shape->dimensions()) {
+    Connect(first->second, members[0]);
+  }
+}
+
 void ProgramShardings::VisitShardingCall(const HloInstruction& call) {
+  if (hlo::IsShardingGroup(call)) return VisitShardingGroup(call);
   FixStated(call);
   const std::vector<int> operands = OperandVariables(call);
   const std::vector<int>& results = of_.at(&call);
@@ -240,34 +254,51 @@ absl::Status ProgramShardings::VisitBorder(const HloInstruction& border) {
   return absl::OkStatus();
 }
 
+absl::Status ProgramShardings::VisitParameter(const HloInstruction& parameter, const HloSharding& sharding,
+                                              bool is_open) {
+  const std::vector<int>& variables = of_[&parameter] = NewVariables(parameter.shape());
+  KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> said, sharding.AsShapeTree(parameter.shape()));
+  if (is_open) return absl::OkStatus();
+  const std::vector<IndexedShape> leaves = ShapeUtil::GetLeafShapes(parameter.shape());
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    Fix(variables[i], said.element(leaves[i].index));
+    variables_[variables[i]].is_fixed = true;
+  }
+  return absl::OkStatus();
+}
+
+void ProgramShardings::ConnectResults(const HloInstruction& root, const std::vector<std::optional<HloSharding>>& said) {
+  results_ = NewVariables(root.shape());
+  const std::vector<int>& from = of_.at(&root);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (i < said.size()) {
+      Fix(results_[i], said[i]);
+      if (said[i].has_value()) variables_[results_[i]].is_fixed = true;
+      Open(results_[i], variables_[from[i]].open);
+    }
+    Connect(from[i], results_[i]);
+  }
+}
+
 absl::StatusOr<ProgramShardings> ProgramShardings::Make(const HloModule& flat, const DeviceAxes& axes,
-                                                        const std::vector<HloSharding>& parameters,
-                                                        const std::vector<std::optional<HloSharding>>& results) {
+                                                        const MeshAxes& mesh_axes, const ProgramBorders& borders) {
   ProgramShardings made(axes);
   const HloComputation& entry = *flat.entry_computation();
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
-    made.of_[parameter] = made.NewVariables(parameter->shape());
-    KASHI_ASSIGN_OR_RETURN(const ShapeTree<HloSharding> said,
-                           parameters[parameter->parameter_number()].AsShapeTree(parameter->shape()));
-    const std::vector<IndexedShape> leaves = ShapeUtil::GetLeafShapes(parameter->shape());
-    for (size_t i = 0; i < leaves.size(); ++i) {
-      made.Fix(made.of_[parameter][i], said.element(leaves[i].index));
-      made.variables_[made.of_[parameter][i]].is_fixed = true;
-    }
+    const int64_t number = parameter->parameter_number();
+    KASHI_RETURN_IF_ERROR(made.VisitParameter(*parameter, borders.parameters[number], borders.open_parameters[number]));
   }
   KASHI_RETURN_IF_ERROR(made.VisitComputation(entry));
-  made.results_ = made.NewVariables(entry.root_instruction()->shape());
-  const std::vector<int> root = made.of_.at(entry.root_instruction());
-  for (size_t i = 0; i < root.size(); ++i) {
-    if (i < results.size()) {
-      made.Fix(made.results_[i], results[i]);
-      if (results[i].has_value()) made.variables_[made.results_[i]].is_fixed = true;
-      made.Open(made.results_[i], made.variables_[root[i]].open);
-    }
-    made.Connect(root[i], made.results_[i]);
-  }
+  made.ConnectResults(*entry.root_instruction(), borders.results);
   made.FindManual();
   made.Propagate();
+  for (const HloInstruction* parameter : entry.parameter_instructions()) {
+    if (!borders.open_parameters[parameter->parameter_number()]) continue;
+    for (const int i : made.of_.at(parameter)) {
+      Variable& variable = made.variables_[i];
+      if (variable.shape->IsArray()) variable.sharding = mesh_axes.WholeAxesOf(variable.sharding, *variable.shape);
+    }
+  }
   return made;
 }
 

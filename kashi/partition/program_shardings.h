@@ -28,6 +28,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/partition/device_axes.h"
+#include "kashi/partition/mesh_axes.h"
 #include "kashi/partition/partition_rule.h"
 
 namespace kashi::partition {
@@ -47,13 +48,18 @@ struct RuleUse {
   std::vector<int> results;
 };
 
+// What is known of the parameters and the result of a program.
+struct ProgramBorders {
+  std::vector<HloSharding> parameters;
+  std::vector<bool> open_parameters;                // [parameter]: any whole axes of a mesh will do
+  std::vector<std::optional<HloSharding>> results;  // the shardings in the text for the leaves of the result
+};
+
 class ProgramShardings {
  public:
-  // Makes the shardings of a flat program (flat_program.h), which must outlive this. `results`: the shardings in the
-  // text for the leaves of the result.
-  static absl::StatusOr<ProgramShardings> Make(const HloModule& flat, const DeviceAxes& axes,
-                                               const std::vector<HloSharding>& parameters,
-                                               const std::vector<std::optional<HloSharding>>& results);
+  // Makes the shardings of a flat program (flat_program.h), which must outlive this.
+  static absl::StatusOr<ProgramShardings> Make(const HloModule& flat, const DeviceAxes& axes, const MeshAxes& mesh_axes,
+                                               const ProgramBorders& borders);
 
   const Variable& variable(int i) const { return variables_[i]; }
   // One variable for each leaf of the instruction, in pre-order.
@@ -76,6 +82,9 @@ class ProgramShardings {
   void FixStated(const HloInstruction& instruction);
   void Connect(int a, int b);  // the two are to have one sharding
 
+  absl::Status VisitParameter(const HloInstruction& parameter, const HloSharding& sharding, bool is_open);
+  void ConnectResults(const HloInstruction& root, const std::vector<std::optional<HloSharding>>& said);
+  void VisitShardingGroup(const HloInstruction& call);
   absl::Status VisitComputation(const HloComputation& computation);
   absl::Status Visit(const HloInstruction& instruction);
   absl::Status VisitLoop(const HloInstruction& loop);
@@ -102,7 +111,8 @@ class ProgramShardings {
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> of_;
   absl::flat_hash_map<const HloInstruction*, size_t> use_of_;
   std::vector<RuleUse> uses_;
-  std::vector<const HloInstruction*> order_;  // operands and bodies before their users
+  absl::flat_hash_map<std::string, int> groups_;  // the first array of each of Shardy's groups
+  std::vector<const HloInstruction*> order_;      // operands and bodies before their users
   absl::flat_hash_set<const HloInstruction*> on_devices_;
 };
 

@@ -111,6 +111,12 @@ absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr
   // One answer may be for all.
   partition.open_results.assign(results, open.size() == 1 && open[0]);
   if (open.size() == results) partition.open_results.assign(open.begin(), open.end());
+  const auto& open_arguments = options.allow_spmd_sharding_propagation_to_parameters();
+  const int64_t arguments = module->entry_computation()->num_parameters();
+  partition.open_parameters.assign(arguments, open_arguments.size() == 1 && open_arguments[0]);
+  if (open_arguments.size() == arguments) {
+    partition.open_parameters.assign(open_arguments.begin(), open_arguments.end());
+  }
   partition.inspect = TellInspector;
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> partitioned, PartitionProgram(*module, partition));
   return std::shared_ptr<const HloModule>(std::move(partitioned));

@@ -200,6 +200,12 @@ bool hlo::IsShardingCall(const HloInstruction& instruction) {
              kShardingTargets.end();
 }
 
+bool hlo::IsShardingGroup(const HloInstruction& instruction) {
+  return instruction.opcode() == HloOpcode::kCustomCall &&
+         instruction.custom_call_target() == "xla.sdy.ShardingGroup" &&
+         ShapeUtil::GetLeafCount(instruction.shape()) == 0;
+}
+
 std::vector<std::optional<HloSharding>> hlo::StatedShardings(const HloInstruction& instruction) {
   if (instruction.has_sharding() && !instruction.sharding().IsManual()) {
     return LeavesOf(instruction.sharding(), instruction.shape());

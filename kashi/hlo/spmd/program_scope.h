@@ -54,6 +54,9 @@ namespace hlo {
 // Whether the instruction is one of the custom calls that partitioning removes.
 bool IsShardingCall(const HloInstruction& instruction);
 
+// Whether it is the one of them that has no result, but says that its operand is in a group.
+bool IsShardingGroup(const HloInstruction& instruction);
+
 // For each leaf of the instruction, the sharding that it has itself: its sharding, unless that is {manual}, or an
 // attribute of Shardy.
 std::vector<std::optional<HloSharding>> StatedShardings(const HloInstruction& instruction);

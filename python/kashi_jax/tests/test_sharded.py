@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.experimental import io_callback
+from jax.experimental.shard_alike import shard_alike
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 
@@ -118,6 +119,22 @@ def test_partitioned_callbacks_get_shards(mesh, array):
     np.testing.assert_array_equal(program(jax.device_put(array, NamedSharding(mesh, P("x", "y")))), array * 2)
     jax.effects_barrier()
     assert sorted(seen) == [((2, 4), 16.0 * i + 4 * k, array.sum()) for i in range(4) for k in range(2)]
+
+
+def test_arrays_that_are_sharded_alike(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    for like in jax.jit(shard_alike)(x, array):
+        assert like.sharding.spec == P("x", "y")
+        np.testing.assert_array_equal(like, array)
+    _, like = jax.jit(lambda x: shard_alike(x, jnp.ones_like(x)))(x)
+    assert like.sharding.spec == P("x", "y")
+
+
+def test_arguments_without_a_sharding_take_what_comes(mesh, array):
+    x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
+    compiled = jax.jit(lambda x, y: x + y[:8]).lower(x, np.ones((16, 8), np.float32)).compile()
+    assert compiled.input_shardings[0][1].spec == P("x", "y")
+    np.testing.assert_array_equal(compiled(x, np.ones((16, 8), np.float32)), array + 1)
 
 
 def test_a_region_that_gives_its_argument_back(devices, array):
