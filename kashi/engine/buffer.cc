@@ -57,6 +57,20 @@ absl::StatusOr<Buffer::ExternalReference> Buffer::AcquireExternalReference() con
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> Buffer::CopyTo(MemorySpace& memory_space) const {
+  if (&memory_space.device() != &device() || !shape().IsArray()) return SharedIn(memory_space);
+  KASHI_ASSIGN_OR_RETURN(const std::shared_ptr<BufferElements> elements, state_->Elements());
+  const auto ready = std::make_shared<EventSource>();
+  const auto copied = std::make_shared<BufferElements>(ready->event());
+  elements->ready.OnReady([elements, copied, ready, &memory = device().memory(),
+                           budget = device().client().memory()](const absl::Status& status) {
+    absl::StatusOr<Value> copy = status.ok() ? memory.MakeOwn(elements->value, budget) : absl::StatusOr<Value>(status);
+    if (copy.ok()) copied->value = *std::move(copy);
+    ready->Complete(copy.status());
+  });
+  return std::make_unique<Buffer>(memory_space, std::make_shared<BufferState>(shape(), copied));
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Buffer::SharedIn(MemorySpace& memory_space) const {
   if (&memory_space.device().client() != &device().client()) {
     return InvalidArgument("%s is of another client", memory_space.ToString());
   }

@@ -68,9 +68,11 @@ class Buffer {
   absl::Status CopyToHost(void* target, const Placement& placement) const;
   absl::StatusOr<ExternalReference> AcquireExternalReference() const;
 
-  // A buffer in this memory space, of the same client. Both share the memory, and nothing writes to it while both live.
-  // It need not be ready. INVALID_ARGUMENT if this one was deleted.
+  // A buffer in this memory space, of the same client. On the same device it is an array of its own; on another device,
+  // both share the memory. This one need not be ready. INVALID_ARGUMENT if it was deleted.
   absl::StatusOr<std::unique_ptr<Buffer>> CopyTo(MemorySpace& memory_space) const;
+  // CopyTo that never copies: both share the memory, and nothing writes to it while both live.
+  absl::StatusOr<std::unique_ptr<Buffer>> SharedIn(MemorySpace& memory_space) const;
 
  private:
   friend class LoadedProgram;

@@ -15,7 +15,7 @@
 
 namespace kashi::engine {
 
-// The elements of a buffer. Handles that CopyTo made share them.
+// The elements of a buffer. Handles that SharedIn made share them.
 struct BufferElements {
   explicit BufferElements(Event when) : ready(std::move(when)) {}
   explicit BufferElements(Value there, bool of_caller = false) : value(std::move(there)), is_lent(of_caller) {}

@@ -478,9 +478,9 @@ TEST_F(DonationTest, NotTwice) {
     return std::string(
         program_->Execute({{buffers_[i].get(), buffers_[j].get(), buffers_[k].get()}}).status().message());
   };
-  EXPECT_EQ(error(0, 1, 0), "argument 2 is donated, and given twice");
-  EXPECT_EQ(error(0, 0, 1), "argument 1 is donated, and given twice");
-  EXPECT_EQ(error(1, 0, 0), "argument 2 is donated, and given twice");
+  EXPECT_THAT(error(0, 1, 0), HasSubstr("flattened argument 2, replica 0, partition 0, first use: 0"));
+  EXPECT_THAT(error(0, 0, 1), HasSubstr("flattened argument 1, replica 0, partition 0, first use: 0"));
+  EXPECT_THAT(error(1, 0, 0), HasSubstr("flattened argument 2, replica 0, partition 0, first use: 1"));
   for (const auto& buffer : buffers_) EXPECT_FALSE(buffer->is_deleted());
 }
 

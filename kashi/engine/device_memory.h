@@ -33,11 +33,11 @@ class DeviceMemory {
                                       const std::shared_ptr<const void>& owner) const = 0;
   // Writes the elements to the host, in this placement. INVALID_ARGUMENT unless it has the array's type and sizes.
   virtual absl::Status CopyOut(const Value& array, void* target, const Placement& placement) const = 0;
-  // The array itself if it is unique, otherwise a copy, to which the caller may write.
-  virtual absl::StatusOr<Value> MakeWritable(Value array, const std::shared_ptr<MemoryBudget>& budget) const = 0;
+  // The array itself if nothing else refers to its memory, which is aligned as that of CopyIn; otherwise a copy.
+  virtual absl::StatusOr<Value> MakeOwn(Value array, const std::shared_ptr<MemoryBudget>& budget) const = 0;
 };
 
-// The memory of this process. Its arrays are Value::MakeArray's.
+// The memory of this process. Its arrays are aligned to 64 bytes, as those of XLA's CPU client.
 const DeviceMemory& HostMemory();
 
 // A value of the host in this memory, and back. Both take tuples, too, and leave tokens as they are. They are free where

@@ -44,9 +44,9 @@ class FarMemory : public DeviceMemory {
   absl::Status CopyOut(const Value& array, void* target, const Placement& placement) const override {
     return HostMemory().CopyOut(Contents(array), target, placement);
   }
-  absl::StatusOr<Value> MakeWritable(Value array, const std::shared_ptr<MemoryBudget>& budget) const override {
+  absl::StatusOr<Value> MakeOwn(Value array, const std::shared_ptr<MemoryBudget>& budget) const override {
     if (array.is_unique()) return array;
-    KASHI_ASSIGN_OR_RETURN(Value copy, HostMemory().MakeWritable(Contents(array), budget));
+    KASHI_ASSIGN_OR_RETURN(Value copy, HostMemory().MakeOwn(Contents(array), budget));
     ++copies_;
     return Keep(std::move(copy));
   }
@@ -215,10 +215,10 @@ TEST_F(DeviceMemoryTest, UniqueArraysAreWrittenInPlace) {
   Value x = ToDevice(Far(), Value::FromLiteral(literal, budget).value(), budget).value();
   EXPECT_TRUE(x.is_unique());
   const int before = Far().copies();
-  x = Far().MakeWritable(std::move(x), budget).value();
+  x = Far().MakeOwn(std::move(x), budget).value();
   EXPECT_EQ(Far().copies(), before);
   const Value shared = x;
-  const Value copy = Far().MakeWritable(x, budget).value();
+  const Value copy = Far().MakeOwn(x, budget).value();
   EXPECT_EQ(Far().copies(), before + 1);
   EXPECT_NE(copy.untyped_data(), x.untyped_data());
 }

@@ -37,6 +37,10 @@ std::string ChooseEngine(const HloModule& module, const CompileOptions& options)
   return is_evaluated ? "evaluator" : "cpu";
 }
 
+bool IsCheap(const HloModule& module, int64_t nanoseconds) {
+  return evaluator::EstimatedNanosecondsOf(*module.entry_computation()) < nanoseconds;
+}
+
 bool IsQuick(const HloModule& module, int64_t nanoseconds) {
   constexpr uint32_t kWaits =
       HloOpcodeFlags::kCollective | HloOpcodeFlags::kAsyncCollective | HloOpcodeFlags::kSideEffect;
@@ -46,7 +50,7 @@ bool IsQuick(const HloModule& module, int64_t nanoseconds) {
              x->opcode() == HloOpcode::kCustomCall || GetHloOpcodeInfo(x->opcode()).Has(kWaits);
     });
   });
-  return !may_be_long && evaluator::EstimatedNanosecondsOf(*module.entry_computation()) < nanoseconds;
+  return !may_be_long && IsCheap(module, nanoseconds);
 }
 
 }  // namespace kashi::engine

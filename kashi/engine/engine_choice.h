@@ -20,6 +20,10 @@ namespace kashi::engine {
 // Cost: one pass over the module.
 std::string ChooseEngine(const HloModule& module, const CompileOptions& options);
 
+// Whether the instructions of a program take less than this, by the estimate of the evaluator, if each loop has as many
+// iterations as its text tells, and custom calls take no time. Cost: one pass over the module.
+bool IsCheap(const HloModule& module, int64_t nanoseconds);
+
 // Whether each run takes less than this, by the estimate of the evaluator. False for programs with loops, which may
 // have many iterations, with branches, one of which may be long, with custom calls, and with operations that wait for
 // other devices. Cost: one pass over the module.

@@ -7,7 +7,6 @@
 #include "kashi/engine/dense_placement.h"
 #include "kashi/engine/device_memory.h"
 #include "kashi/relayout/relayout_plan.h"
-#include "kashi/values/writable.h"
 
 namespace kashi::engine {
 namespace {
@@ -28,7 +27,7 @@ class Host : public DeviceMemory {
   absl::StatusOr<Value> CopyIn(const void* source, const Placement& placement, const DenseShape& shape,
                                const std::shared_ptr<MemoryBudget>& budget) const override {
     KASHI_RETURN_IF_ERROR(CheckPlacementFits(placement, *shape));
-    KASHI_ASSIGN_OR_RETURN(Value array, Value::MakeArray(shape, budget));
+    KASHI_ASSIGN_OR_RETURN(Value array, Value::MakeAlignedArray(shape, budget));
     if (IsDensePlacement(placement, *shape)) {
       CopyBytes(source, array.mutable_data(), array.byte_count());
       return array;
@@ -58,8 +57,11 @@ class Host : public DeviceMemory {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Value> MakeWritable(Value array, const std::shared_ptr<MemoryBudget>& budget) const override {
-    return values::MakeWritable(budget, std::move(array));
+  absl::StatusOr<Value> MakeOwn(Value array, const std::shared_ptr<MemoryBudget>& budget) const override {
+    if (array.is_unique() && IsAligned(array.untyped_data(), array.shape())) return array;
+    KASHI_ASSIGN_OR_RETURN(Value copy, Value::MakeAlignedArray(array.dense_shape(), budget));
+    CopyBytes(array.untyped_data(), copy.mutable_data(), array.byte_count());
+    return copy;
   }
 };
 

@@ -73,6 +73,8 @@ struct ProgramLaunch {
   std::vector<OfDevice> devices;
   bool is_nested = false;  // started by a handler of a custom call
   std::shared_ptr<std::atomic<int64_t>> last_ns;
+  bool has_begun = false;  // its arguments had no errors
+  absl::Status status;     // after the run: of the program itself
 
   absl::Mutex mutex;
   size_t arrived ABSL_GUARDED_BY(mutex) = 0;  // devices whose queues have come to it
@@ -89,16 +91,20 @@ namespace {
 
 // The value of an argument, or the error of the program that should have made it.
 // The program may write to elements to which only this launch refers.
-absl::StatusOr<Value> Take(std::shared_ptr<BufferElements> elements) {
+// kept: receives the address of an array that others refer to as well.
+absl::StatusOr<Value> Take(std::shared_ptr<BufferElements> elements, absl::flat_hash_set<const void*>* kept) {
   KASHI_RETURN_IF_ERROR(elements->ready.Await());
-  return elements.use_count() == 1 ? std::move(elements->value) : elements->value;
+  const bool is_ours = elements.use_count() == 1;
+  if (elements->value.is_array() && (!is_ours || elements->is_lent)) kept->insert(elements->value.untyped_data());
+  return is_ours ? std::move(elements->value) : elements->value;
 }
 
-absl::StatusOr<std::vector<Value>> TakeAll(std::vector<std::shared_ptr<BufferElements>> arguments) {
+absl::StatusOr<std::vector<Value>> TakeAll(std::vector<std::shared_ptr<BufferElements>> arguments,
+                                           absl::flat_hash_set<const void*>* kept) {
   std::vector<Value> values;
   absl::Status error;
   for (std::shared_ptr<BufferElements>& argument : arguments) {
-    absl::StatusOr<Value> value = Take(std::move(argument));
+    absl::StatusOr<Value> value = Take(std::move(argument), kept);
     error.Update(value.status());
     if (value.ok()) values.push_back(*std::move(value));
   }
@@ -142,6 +148,17 @@ absl::StatusOr<std::vector<Value>> ProgramLaunch::ResultsOf(std::vector<std::vec
   return results;
 }
 
+namespace {
+
+// Results are arrays of their own, as XLA's are: programs compare addresses, and write to what they alone hold. Small
+// arrays of a run are not aligned as those of devices.
+bool IsToCopy(const Value& leaf, const absl::flat_hash_set<const void*>& kept) {
+  constexpr int64_t kSmallBytes = 64;
+  return leaf.byte_count() <= kSmallBytes || (!leaf.is_unique() && kept.contains(leaf.untyped_data()));
+}
+
+}  // namespace
+
 // The leaves of the result of each device.
 absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   const HloComputation& entry = *program->module().entry_computation();
@@ -150,13 +167,10 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
     return absl::FailedPreconditionError("a handler runs a program on an array that is not computed yet");
   }
   std::vector<std::vector<Value>> arguments;
-  absl::flat_hash_set<const void*> lent;
+  absl::flat_hash_set<const void*> kept;  // memory that stays the caller's, or that of other buffers
   absl::Status error;
   for (OfDevice& device : devices) {
-    for (const std::shared_ptr<BufferElements>& argument : device.arguments) {
-      if (argument->is_lent) lent.insert(argument->value.untyped_data());
-    }
-    absl::StatusOr<std::vector<Value>> leaves = TakeAll(std::move(device.arguments));
+    absl::StatusOr<std::vector<Value>> leaves = TakeAll(std::move(device.arguments), &kept);
     error.Update(leaves.status());
     if (leaves.ok()) arguments.push_back(ArgumentsOfLeaves(entry, *std::move(leaves)));
   }
@@ -164,13 +178,14 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   if (options.cancelled != nullptr && options.cancelled->load()) {
     return absl::CancelledError("the program was cancelled before it began");
   }
+  has_begun = true;
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> values, ResultsOf(std::move(arguments)));
   std::vector<std::vector<Value>> results;
   for (Value& value : values) {
     results.push_back(LeavesOf(std::move(value)));
     for (Value& leaf : results.back()) {
-      if (!leaf.is_array() || !lent.contains(leaf.untyped_data())) continue;
-      KASHI_ASSIGN_OR_RETURN(leaf, ProgramDoor::MemoryOf(*program).MakeWritable(std::move(leaf), memory));
+      if (!leaf.is_array() || !IsToCopy(leaf, kept)) continue;
+      KASHI_ASSIGN_OR_RETURN(leaf, ProgramDoor::MemoryOf(*program).MakeOwn(std::move(leaf), memory));
     }
   }
   return results;
@@ -187,6 +202,7 @@ void ProgramLaunch::Run() {
   absl::StatusOr<std::vector<std::vector<Value>>> results = SafeResults();
   last_ns->store(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count(), std::memory_order_relaxed);
   options.custom_call_handler = nullptr;  // the caller may free what it refers to
+  if (has_begun) status = results.status();
   for (size_t i = 0; i < devices.size(); ++i) {
     OfDevice& device = devices[i];
     for (size_t k = 0; k < device.results.size(); ++k) {
@@ -242,6 +258,7 @@ LoadedProgram::LoadedProgram(Client& client, std::shared_ptr<const Program> prog
     for (Shape& shape : *shapes) LayoutUtil::SetToDefaultLayout(&shape);
   }
   is_short_ = devices_.size() == 1 && engine::IsQuick(program_->module(), kShortNs);
+  is_cheap_ = devices_.size() == 1 && engine::IsCheap(program_->module(), kShortNs);
   EvaluationOptions options;
   RunHooks hooks;
   ProgramDoor::Complete(*program_, &options, &hooks);
@@ -291,7 +308,13 @@ absl::Status LoadedProgram::CheckArguments(absl::Span<const std::vector<Buffer*>
       const bool was_seen = !seen.insert(state).second;
       if (is_donated[i]) donated.insert(state);
       if (was_seen && donated.count(state) > 0) {
-        return InvalidArgument("argument %d is donated, and given twice", i);
+        const auto first =
+            absl::c_find_if(arguments, [state](const Buffer* argument) { return argument->state_.get() == state; });
+        const int64_t partitions = std::max<int64_t>(1, program_->module().config().num_partitions());
+        return InvalidArgument(
+            "Attempt to use a buffer that was previously donated in the same call to Execute() (flattened argument %d, "
+            "replica %d, partition %d, first use: %d). Toy example for this bug: `f(donate(a), a)`.",
+            i, static_cast<int64_t>(d) / partitions, static_cast<int64_t>(d) % partitions, first - arguments.begin());
       }
     }
   }
@@ -314,7 +337,7 @@ absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
   for (size_t d = 0; d < devices_.size(); ++d) {
     results[d] = MakeResults(result_shapes_, devices_[d]->default_memory_space(), &launch->devices[d]);
   }
-  Start(launch);
+  KASHI_RETURN_IF_ERROR(Start(launch));
   return results;
 }
 
@@ -337,21 +360,25 @@ absl::Status LoadedProgram::TakeArguments(absl::Span<const std::vector<Buffer*>>
   return absl::OkStatus();
 }
 
-void LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
+absl::Status LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
   if (engine::NestedLaunches::is_set()) {
     launch->is_nested = true;
-    return launch->Run();
+    launch->Run();
+    return launch->status;
   }
   if (devices_.size() > 1) {
     const absl::MutexLock lock(&client_.launch_mutex_);
     for (const LocalDevice* device : devices_) device->queue().Push([launch] { launch->Arrive(); });
-    return;
+    return absl::OkStatus();
   }
   engine::DeviceQueue& queue = devices_[0]->queue();
-  const bool is_short = is_short_ || last_ns_->load(std::memory_order_relaxed) < kShortNs;
-  const bool may_wait_for_it = is_short && !launch->options.custom_call_handler && launch->HasAllArguments();
-  if (may_wait_for_it && queue.TryRun([&] { launch->Run(); })) return;
+  const bool has_handlers = launch->options.custom_call_handler != nullptr;
+  const bool is_short = is_short_ || (!has_handlers && last_ns_->load(std::memory_order_relaxed) < kShortNs);
+  const bool may_run_within = has_handlers ? is_cheap_ && launch->options.may_run_handlers_within : is_short;
+  const bool may_wait_for_it = may_run_within && launch->HasAllArguments();
+  if (may_wait_for_it && queue.TryRun([&] { launch->Run(); })) return launch->status;
   queue.Push([launch] { launch->Run(); });
+  return absl::OkStatus();
 }
 
 }  // namespace kashi

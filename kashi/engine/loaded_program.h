@@ -33,6 +33,9 @@ struct ExecuteOptions {
   // As in EvaluationOptions.
   CustomCallHandler custom_call_handler;
   std::function<bool(const HloInstruction& custom_call)> is_handled;
+  // Whether a program of one device with handlers may run within the call, too, if all but them is short: as XLA's CPU
+  // client does it. A handler must not wait then for what the caller does next.
+  bool may_run_handlers_within = false;
 };
 
 struct DeviceResults {
@@ -58,8 +61,8 @@ class LoadedProgram {
   bool IsDonated(int64_t argument) const { return is_donated_[argument]; }
 
   // Runs the program: one list of arguments for each device. Returns before it has run, unless it is short and nothing
-  // is before it. Each device runs its programs in order, after the arguments are ready. If an argument has an
-  // error, this program has the same error.
+  // is before it: then its error is that of this call. Each device runs its programs in order, after the arguments are ready. If an argument has an error, this
+  // program has the same error.
   //
   // The call deletes donated arguments. The program reuses their memory, if nothing else holds it.
   //
@@ -77,7 +80,8 @@ class LoadedProgram {
   absl::StatusOr<std::vector<bool>> DonatedNow(const ExecuteOptions& options) const;
   absl::Status TakeArguments(absl::Span<const std::vector<Buffer*>> arguments_of_devices,
                              const std::vector<bool>& is_donated, engine::ProgramLaunch* launch) const;
-  void Start(std::shared_ptr<engine::ProgramLaunch> launch) const;
+  // The error of the program if it ran at once.
+  absl::Status Start(std::shared_ptr<engine::ProgramLaunch> launch) const;
 
   Client& client_;
   const std::shared_ptr<const Program> program_;
@@ -85,6 +89,7 @@ class LoadedProgram {
   std::vector<Shape> argument_shapes_, result_shapes_;
   std::vector<bool> is_donated_;
   bool is_short_ = false;  // as its instructions tell
+  bool is_cheap_ = false;  // all but its loops and calls is short
   // The time of the last run, for programs with loops, whose instructions do not tell. Shared with the runs.
   const std::shared_ptr<std::atomic<int64_t>> last_ns_ = std::make_shared<std::atomic<int64_t>>(kUnknownNs);
   std::shared_ptr<engine::RunPool> runs_;

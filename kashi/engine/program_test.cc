@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/engine/engine.h"
@@ -15,6 +17,7 @@ namespace kashi::engine {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 
 constexpr char kDouble[] = "ENTRY e { x = f32[3] parameter(0) ROOT y = f32[3] add(x, x) }";
 
@@ -24,7 +27,9 @@ TEST(ProgramTest, EnginesByName) {
   CompileOptions options;
   options.engine = "gpu";
   EXPECT_THAT(Program::Compile(*Read(kDouble), options).status().ToString(),
-              HasSubstr("no engine has the name `gpu`; the engines are: cpu, evaluator; or auto"));
+              HasSubstr(absl::StrCat(
+                  "no engine has the name `gpu`; the engines are: ", absl::StrJoin(EngineNames(), ", "), "; or auto")));
+  EXPECT_THAT(EngineNames(), IsSupersetOf({"cpu", "evaluator"}));
   options.engine = "evaluator";
   EXPECT_EQ(Program::Compile(*Read(kDouble), options).value()->engine(), "evaluator");
   options.engine = "cpu";

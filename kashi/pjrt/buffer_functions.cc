@@ -1,9 +1,11 @@
 // Buffers.
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "kashi/array/device_size.h"
 #include "kashi/array/layout.h"
 #include "kashi/array/layout_util.h"
@@ -98,13 +100,30 @@ absl::StatusOr<PJRT_Event*> WhenReady(const Buffer& buffer, Copy copy) {
     KASHI_RETURN_IF_ERROR(copy(buffer));
     return ReadyEvent();
   }
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> kept, buffer.CopyTo(buffer.memory_space()));
+  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> kept, buffer.SharedIn(buffer.memory_space()));
   const std::shared_ptr<const Buffer> shared = std::move(kept);
   const auto source = std::make_shared<EventSource>();
   auto event = std::make_unique<PJRT_Event>(source->event());
   buffer.ready().OnReady(
       [shared, source, copy](const absl::Status& status) { source->Complete(status.ok() ? copy(*shared) : status); });
   return event.release();
+}
+
+// The elements where a caller may read them: in the layout that it sees. Waits. The memory lives as long as the buffer
+// has elements or `buffer` exists.
+absl::StatusOr<const void*> AddressOf(PJRT_Buffer& buffer) {
+  KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, buffer.buffer->AcquireExternalReference());
+  if (LayoutUtil::IsMonotonicWithDim0Major(buffer.shape.layout())) return reference.data();
+  const absl::MutexLock lock(&buffer.mutex);
+  if (buffer.in_layout != nullptr) return buffer.in_layout.get();
+  KASHI_ASSIGN_OR_RETURN(const Placement placement, Placement::OfLayout(buffer.shape));
+  KASHI_ASSIGN_OR_RETURN(const size_t bytes, HostBytes(placement));
+  constexpr size_t kAlignment = 64;
+  const std::shared_ptr<void> copy(std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment), std::free);
+  if (copy == nullptr) return absl::ResourceExhaustedError(absl::StrFormat("no memory for %d bytes", bytes));
+  KASHI_RETURN_IF_ERROR(buffer.buffer->CopyToHost(copy.get(), placement));
+  buffer.in_layout = copy;
+  return copy.get();
 }
 
 }  // namespace
@@ -297,13 +316,13 @@ absl::Status Call(PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_UnsafePointer_Args& args) {
-  KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, args.buffer->buffer->AcquireExternalReference());
-  args.buffer_pointer = reinterpret_cast<uintptr_t>(reference.data());
+  KASHI_ASSIGN_OR_RETURN(const void* const address, AddressOf(*args.buffer));
+  args.buffer_pointer = reinterpret_cast<uintptr_t>(address);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
-  KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, args.buffer->buffer->AcquireExternalReference());
-  args.device_memory_ptr = const_cast<void*>(reference.data());
+  KASHI_ASSIGN_OR_RETURN(const void* const address, AddressOf(*args.buffer));
+  args.device_memory_ptr = const_cast<void*>(address);
   return absl::OkStatus();
 }
 

@@ -208,7 +208,7 @@ absl::Status Call(PJRT_Memory_Kind_Id_Args& args) {
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Memory_DebugString_Args& args) {
-  Give(args.memory->to_string, &args.debug_string, &args.debug_string_size);
+  Give(args.memory->debug_string, &args.debug_string, &args.debug_string_size);
   return absl::OkStatus();
 }
 absl::Status Call(PJRT_Memory_ToString_Args& args) {

@@ -20,7 +20,9 @@
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/partition/partition_program.h"
+#include "kashi/pjrt/alias_donors.h"
 #include "kashi/pjrt/debug_options.h"
+#include "kashi/pjrt/ffi_handlers.h"
 #include "kashi/pjrt/ffi_host.h"
 #include "kashi/pjrt/inspect_sharding.h"
 #include "kashi/pjrt/layouts_extension.h"
@@ -91,8 +93,8 @@ absl::StatusOr<CompileOptions> EngineOptionsOf(const CompileOptionsProto& proto)
 }
 
 // The program of each device.
-absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr<HloModule> module,
-                                                                 const ExecutableBuildOptionsProto& options) {
+absl::StatusOr<std::unique_ptr<HloModule>> ModuleOfDevices(std::unique_ptr<HloModule> module,
+                                                           const ExecutableBuildOptionsProto& options) {
   const int64_t replicas = std::max<int64_t>(1, options.num_replicas());
   const int64_t partitions = std::max<int64_t>(1, options.num_partitions());
   if (replicas > kMaxDevices || partitions > kMaxDevices) {
@@ -103,7 +105,7 @@ absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr
   module->mutable_config().set_num_partitions(partitions);
   KASHI_RETURN_IF_ERROR(Verify(*module));
   const bool is_of_one_device = module->has_schedule() && !ProgramScopeOf(*module).is_global();
-  if (partitions == 1 || is_of_one_device) return std::shared_ptr<const HloModule>(std::move(module));
+  if (partitions == 1 || is_of_one_device) return module;
   PartitionOptions partition;
   partition.num_partitions = partitions;
   const auto& open = options.allow_spmd_sharding_propagation_to_output();
@@ -118,17 +120,20 @@ absl::StatusOr<std::shared_ptr<const HloModule>> ModuleOfDevices(std::unique_ptr
     partition.open_parameters.assign(open_arguments.begin(), open_arguments.end());
   }
   partition.inspect = TellInspector;
-  KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> partitioned, PartitionProgram(*module, partition));
-  return std::shared_ptr<const HloModule>(std::move(partitioned));
+  return PartitionProgram(*module, partition);
 }
 
-bool NeedsHandlers(const HloModule& module) {
+// Whether it has calls of handlers. NOT_FOUND if one is not there, as from XLA: handlers come before programs.
+absl::StatusOr<bool> NeedsHandlers(const HloModule& module) {
+  bool needs = false;
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
-      if (instruction->opcode() == HloOpcode::kCustomCall && IsHandled(*instruction)) return true;
+      if (instruction->opcode() != HloOpcode::kCustomCall || !IsHandled(*instruction)) continue;
+      if (!FfiHandlers::Global().Find(instruction->custom_call_target())) return NoHandlerFor(*instruction);
+      needs = true;
     }
   }
-  return false;
+  return needs;
 }
 
 // The layouts that the program gives to leaves of its arguments or results; "" where it is the default.
@@ -194,8 +199,9 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Compile(const PJRT
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> module, ReadProgram(program, &kinds));
   SerializedExecutableProto proto;
   KeepLayouts(*module, &proto);
-  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const HloModule> of_device,
-                         ModuleOfDevices(std::move(module), parsed.executable_build_options()));
+  KASHI_ASSIGN_OR_RETURN(module, ModuleOfDevices(std::move(module), parsed.executable_build_options()));
+  KASHI_RETURN_IF_ERROR(AliasDonors(module.get()));
+  std::shared_ptr<const HloModule> of_device = std::move(module);
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<Program> compiled, Program::Compile(of_device, engine_options));
   *proto.mutable_options() = parsed;
   proto.mutable_argument_memory_kinds()->Assign(kinds.arguments.begin(), kinds.arguments.end());
@@ -218,7 +224,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Make(std::shared_p
   KASHI_RETURN_IF_ERROR(executable->SetDevices(device_count));
   executable->fingerprint_ = absl::StrCat(engine::Version(), "-", of_device.GetFingerprint128(), "-",
                                           absl::StrJoin(executable->devices_, "."));
-  executable->calls_handlers_ = NeedsHandlers(of_device);
+  KASHI_ASSIGN_OR_RETURN(executable->calls_handlers_, NeedsHandlers(of_device));
   const HloComputation& entry = *of_device.entry_computation();
   const SerializedExecutableProto& known = executable->facts_;
   KASHI_ASSIGN_OR_RETURN(

@@ -260,7 +260,7 @@ absl::Status Place(absl::string_view kind, std::unique_ptr<Buffer>* buffer) {
   if ((*buffer)->memory_space().kind() == kind) return absl::OkStatus();
   for (const auto& memory_space : (*buffer)->device().memory_spaces()) {
     if (memory_space->kind() != kind) continue;
-    KASHI_ASSIGN_OR_RETURN(*buffer, (*buffer)->CopyTo(*memory_space));
+    KASHI_ASSIGN_OR_RETURN(*buffer, (*buffer)->SharedIn(*memory_space));
     return absl::OkStatus();
   }
   return InvalidArgument("%s has no memory \"%s\"", (*buffer)->device().ToString(), kind);
@@ -274,10 +274,12 @@ ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_Exe
   }
   if (!executable.executable->calls_handlers()) return options;
   FfiRun run;
+  run.device_ordinal = static_cast<int32_t>(executable.executable->devices()[0]);
   // A caller of an older version has a shorter structure.
   const bool has_context = given != nullptr && given->struct_size >= PJRT_SIZE(PJRT_ExecuteOptions, context);
   if (has_context && given->context != nullptr) run.user_data = given->context->user_data;
   options.is_handled = IsHandled;
+  options.may_run_handlers_within = true;
   options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
   return options;
 }

@@ -101,7 +101,9 @@ XLA_FFI_Error* Serve(XLA_FFI_Handler_Register_Args& args) {
                                                      absl::string_view(args.platform.ptr, args.platform.len),
                                                      args.bundle));
 }
-XLA_FFI_Error* Serve(XLA_FFI_Stream_Get_Args&) { return MakeFfiError(Unimplemented("a processor has no stream")); }
+XLA_FFI_Error* Serve(XLA_FFI_Stream_Get_Args&) {
+  return MakeFfiError(Unimplemented("XLA FFI GPU context is not available: a processor has no stream"));
+}
 XLA_FFI_Error* Serve(XLA_FFI_Type_Register_Args& args) {
   const FfiTypes::Deleter deleter = args.type_info == nullptr ? nullptr : args.type_info->deleter;
   return MakeFfiError(
@@ -169,7 +171,7 @@ XLA_FFI_Error* Serve(XLA_FFI_RunId_Get_Args& args) {
   return nullptr;
 }
 XLA_FFI_Error* Serve(XLA_FFI_DeviceOrdinal_Get_Args& args) {
-  args.device_ordinal = 0;
+  args.device_ordinal = args.ctx->run.device_ordinal;
   return nullptr;
 }
 XLA_FFI_Error* Serve(XLA_FFI_InvokeContext_FindExtension_Args& args) {

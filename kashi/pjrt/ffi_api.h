@@ -55,6 +55,7 @@ class FfiState {
 struct FfiRun {
   absl::flat_hash_map<int64_t, void*> user_data;  // by the number of its type
   int64_t run_id = 0;
+  int32_t device_ordinal = 0;  // of a program of one device; in others, that of its first
 };
 
 }  // namespace kashi::pjrt

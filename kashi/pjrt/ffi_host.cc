@@ -121,14 +121,18 @@ absl::StatusOr<Literal> CallForeign(FfiCalls& calls, const FfiRun& run, const Hl
 
 }  // namespace
 
+absl::Status NoHandlerFor(const HloInstruction& call) {
+  return absl::NotFoundError(absl::StrCat("No FFI handler registered for ", call.custom_call_target(),
+                                          " on a platform Host (canonical host)"));
+}
+
 absl::StatusOr<FfiCalls::OfInstruction*> FfiCalls::Of(const HloInstruction& call) {
   const absl::MutexLock lock(&mutex_);
   std::unique_ptr<OfInstruction>& known = calls_[&call];
   if (known != nullptr) return known.get();
   const std::optional<XLA_FFI_Handler_Bundle> handlers = FfiHandlers::Global().Find(call.custom_call_target());
   if (!handlers.has_value()) {
-    return absl::NotFoundError(
-        absl::StrCat("No FFI handler registered for ", call.custom_call_target(), " on platform cpu"));
+    return NoHandlerFor(call);
   }
   auto made = std::make_unique<OfInstruction>();
   made->handlers = *handlers;
@@ -155,10 +159,7 @@ bool IsHandled(const HloInstruction& call) {
 CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run) {
   return [calls = std::move(calls), run = std::move(run)](
              const HloInstruction& call, absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
-    absl::StatusOr<Literal> result = CallForeign(*calls, run, call, operands);
-    // UNIMPLEMENTED would ask for another handler.
-    if (absl::IsUnimplemented(result.status())) return absl::InternalError(result.status().message());
-    return result;
+    return CallForeign(*calls, run, call, operands);
   };
 }
 

@@ -36,6 +36,9 @@ class FfiCalls {
 // a library that is tuned for this processor.
 bool IsHandled(const HloInstruction& call);
 
+// NOT_FOUND, in XLA's words.
+absl::Status NoHandlerFor(const HloInstruction& call);
+
 // A handler for ExecuteOptions, where IsHandled.
 CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run);
 

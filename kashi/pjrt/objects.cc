@@ -1,10 +1,33 @@
 #include "kashi/pjrt/objects.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/layout_util.h"
 
+namespace kashi::pjrt {
+namespace {
+
+// As JAX prints the memories of its own CPU devices: PINNED_HOST_4, PinnedHostMemory(id=4, process_index=0, client=cpu).
+std::string MemoryName(const MemorySpace& memory) {
+  const absl::string_view kind = memory.kind() == "device" ? "cpu_device" : memory.kind();
+  return absl::StrCat(absl::AsciiStrToUpper(kind), "_", memory.id());
+}
+std::string MemoryText(const MemorySpace& memory) {
+  absl::string_view type = "CpuDeviceMemory";
+  if (memory.kind() == "pinned_host") type = "PinnedHostMemory";
+  if (memory.kind() == "unpinned_host") type = "UnpinnedHostMemorySpace";
+  return absl::StrCat(type, "(id=", memory.id(), ", process_index=0, client=cpu)");
+}
+
+}  // namespace
+}  // namespace kashi::pjrt
+
 PJRT_Memory::PJRT_Memory(kashi::MemorySpace& of, PJRT_Device* its_device)
-    : memory_space(of), device(its_device), kind(of.kind()), to_string(of.ToString()) {}
+    : memory_space(of),
+      device(its_device),
+      kind(of.kind()),
+      debug_string(kashi::pjrt::MemoryName(of)),
+      to_string(kashi::pjrt::MemoryText(of)) {}
 
 PJRT_Device::PJRT_Device(kashi::LocalDevice& of, PJRT_DeviceDescription* its_description)
     : device(of), description(its_description) {
@@ -17,7 +40,7 @@ PJRT_Device::PJRT_Device(kashi::LocalDevice& of, PJRT_DeviceDescription* its_des
 PJRT_DeviceDescription::PJRT_DeviceDescription(int64_t number)
     : id(static_cast<int>(number)),
       kind("cpu"),
-      debug_string(absl::StrCat("KASHI_CPU_", number)),
+      debug_string(absl::StrCat("cpu:", number)),
       to_string(absl::StrCat("CpuDevice(id=", number, ")")) {}
 
 PJRT_TopologyDescription::PJRT_TopologyDescription(int64_t devices) : name(absl::StrCat("cpu:", devices)) {

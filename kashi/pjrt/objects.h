@@ -52,7 +52,7 @@ struct PJRT_Memory : kashi::pjrt::Object {
 
   kashi::MemorySpace& memory_space;
   PJRT_Device* const device;  // the one that can address it
-  const std::string kind, to_string;
+  const std::string kind, debug_string, to_string;
 };
 
 struct PJRT_Device : kashi::pjrt::Object {
@@ -138,6 +138,8 @@ struct PJRT_Buffer : kashi::pjrt::Object {
   PJRT_Memory* const memory;
   absl::Mutex mutex;
   std::vector<kashi::Buffer::ExternalReference> references ABSL_GUARDED_BY(mutex);
+  // The elements in the layout that callers see, if that is another one and a caller has asked for their address.
+  std::shared_ptr<void> in_layout ABSL_GUARDED_BY(mutex);
 };
 
 struct PJRT_Executable : kashi::pjrt::Object {

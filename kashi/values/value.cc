@@ -62,6 +62,12 @@ absl::StatusOr<Value> Value::MakeArray(DenseShape shape, const std::shared_ptr<M
     node->data = node->small;
     return Value(std::move(node));
   }
+  return MakeAlignedArray(std::move(shape), budget);
+}
+
+absl::StatusOr<Value> Value::MakeAlignedArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget) {
+  const int64_t element_bytes = ShapeUtil::ByteSizeOfPrimitiveType(shape->element_type());
+  const int64_t bytes = BytesOrMost(element_bytes, shape->dimensions());
   void* data = bytes == INT64_MAX ? nullptr : budget->Allocate(bytes);
   if (data == nullptr) {
     return WithLimitKind(

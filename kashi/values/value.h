@@ -49,6 +49,8 @@ class Value {
   // Arrays of up to kSmallBytes are stored in the node itself, aligned to 16 bytes, and are not counted. With guard
   // pages, all are of the budget's memory, and aligned to the size of an element.
   static absl::StatusOr<Value> MakeArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget);
+  // The same, aligned to 64 bytes and counted whatever its size.
+  static absl::StatusOr<Value> MakeAlignedArray(DenseShape shape, const std::shared_ptr<MemoryBudget>& budget);
   // Uses memory that `owner` keeps alive. Never unique. With guard pages, it is a copy if the memory is not between
   // them, and a write to it ends the process.
   static Value Borrow(DenseShape shape, const void* data, std::shared_ptr<const void> owner);

@@ -155,6 +155,12 @@ bool HasNaN(const LiteralSlice& array) {
   return std::any_of(numbers.begin(), numbers.end(), [](double x) { return std::isnan(x); });
 }
 
+double SumOfMagnitudes(const LiteralSlice& array) {
+  double sum = 0;
+  for (const Number x : NumbersOf(array)) sum += static_cast<double>(std::abs(x));
+  return sum;
+}
+
 Literal Nudge(const Literal& argument, const Exactness& exactness, uint32_t seed) {
   const PrimitiveType type = argument.shape().element_type();
   if (!HasReals(type)) return argument.Clone();

@@ -32,6 +32,8 @@ std::string DescribeDifference(const Literal& expected, const Literal& actual, c
                                const NearbyResults& nearby);
 // Whether a number of the array is NaN.
 bool HasNaN(const LiteralSlice& array);
+// The sum of the magnitudes of its numbers: infinite or NaN if one of them is.
+double SumOfMagnitudes(const LiteralSlice& array);
 // The argument with its real numbers changed in their last digits.
 Literal Nudge(const Literal& argument, const Exactness& exactness, uint32_t seed);
 

@@ -227,6 +227,10 @@ const Type* BuiltinFunction(EntryDecoder* decoder) { return decoder->ReadFunctio
 const Type* BuiltinF80(EntryDecoder* decoder) { return decoder->NewNamedType("f80"); }
 const Type* BuiltinF128(EntryDecoder* decoder) { return decoder->NewNamedType("f128"); }
 
+const Type* BuiltinTf32(EntryDecoder* decoder) { return decoder->NewNamedType("tf32"); }
+const Type* BuiltinF6E2M3(EntryDecoder* decoder) { return decoder->NewNamedType("f6E2M3FN"); }
+const Type* BuiltinF6E3M2(EntryDecoder* decoder) { return decoder->NewNamedType("f6E3M2FN"); }
+
 const Type* BuiltinComplex(EntryDecoder* decoder) { return decoder->ReadComplexType(); }
 
 const Type* BuiltinNone(EntryDecoder* decoder) { return decoder->defaults().NoneType(); }
@@ -278,6 +282,20 @@ constexpr TypeDecoder kBuiltinTypes[] = {
     nullptr,
     nullptr,
     BuiltinUnrankedTensor,
+    nullptr,
+    nullptr,
+    BuiltinTf32,
+    BuiltinElement<F8E5M2>,  // 22
+    BuiltinElement<F8E4M3>,
+    BuiltinElement<F8E4M3FN>,
+    BuiltinElement<F8E5M2FNUZ>,
+    BuiltinElement<F8E4M3FNUZ>,
+    BuiltinElement<F8E4M3B11FNUZ>,
+    BuiltinElement<F8E3M4>,
+    BuiltinElement<F4E2M1FN>,
+    BuiltinF6E2M3,
+    BuiltinF6E3M2,
+    BuiltinElement<F8E8M0FNU>,  // 32
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ struct KnownDialect {
   Dialect dialect;
 };
 constexpr KnownDialect kKnownDialects[] = {
-    {"builtin", Dialect::kBuiltin}, {"vhlo", Dialect::kVhlo}, {"sdy", Dialect::kSdy}};
+    {"builtin", Dialect::kBuiltin}, {"vhlo", Dialect::kVhlo}, {"sdy", Dialect::kSdy}, {"stablehlo", Dialect::kStablehlo}};
 
 Dialect FindDialect(absl::string_view name) {
   for (const KnownDialect& known : kKnownDialects) {

@@ -17,11 +17,20 @@
 namespace kashi::stablehlo {
 namespace {
 
-// A type in MLIR's text: the small floats of `builtin` have no code.
+// A type in MLIR's text: the small floats of `builtin` had no code in older versions.
 const Type* DecodeTextType(EntryDecoder* decoder) {
   const absl::string_view text = decoder->bytes().TextUpToZero();
   const PrimitiveType element = ElementTypeOf(text);
   return element == PRIMITIVE_TYPE_INVALID ? decoder->NewNamedType(text) : decoder->defaults().ElementType(element);
+}
+
+// Of the dialect stablehlo only tokens appear: as types of values in manual computations of sdy, which vhlo does not
+// rewrite.
+const Type* DecodeStablehloType(EntryDecoder* decoder) {
+  const uint64_t code = decoder->bytes().Varint();
+  if (code == 0) return decoder->NewType(Type::Kind::kToken);
+  decoder->Fail(absl::StrCat("type ", code, " of the dialect stablehlo needs a newer Kashi"));
+  return nullptr;
 }
 
 void FailForDialect(EntryDecoder* decoder, absl::string_view name) {
@@ -110,6 +119,8 @@ void Entries::DecodeOnce(size_t entry) {
     const BuiltinAttribute builtin = DecodeBuiltinAttribute(&decoder);
     slot.value = builtin.location != nullptr ? static_cast<const void*>(builtin.location) : builtin.attribute;
     if (builtin.location != nullptr) slot.kind = Kind::kLocation;
+  } else if (dialect.dialect == Dialect::kStablehlo && slot.kind == Kind::kType) {
+    slot.value = DecodeStablehloType(&decoder);
   } else if (dialect.dialect == Dialect::kSdy && slot.kind == Kind::kAttribute) {
     slot.value = DecodeSdyAttribute(&decoder);
   } else {

@@ -5,13 +5,15 @@
 
 JAX finds this package by itself, and calls initialize(). Variables of the environment:
 
-    KASHI_DEVICES=8        the number of devices, 1 by default
+    KASHI_DEVICES=8        the number of devices, 1 by default; jax_num_cpu_devices goes before it, and the flag of XLA
+                           --xla_force_host_platform_device_count counts where neither is set
     KASHI_JAX_AS_CPU=1     the backend takes the place of JAX's own "cpu", also for programs that ask for it by name
     KASHI_CACHE_DIR        a folder for machine code of earlier processes
 """
 import ctypes
 import os
 import pathlib
+import re
 
 from kashi_jax import _foreign
 
@@ -44,4 +46,16 @@ def _make_client(name):
     if not xla_client.pjrt_plugin_initialized(name):
         xla_client.initialize_pjrt_plugin(name)
     _foreign.register(ctypes.CDLL(library_path()))
-    return xla_client.make_c_api_client(name, {}, None)
+    return xla_client.make_c_api_client(name, _client_options(), None)
+
+
+def _client_options():
+    """The number of devices, if JAX's own settings give one: programs ask for the devices of a processor in these ways."""
+    import jax
+    count = getattr(jax.config, "jax_num_cpu_devices", -1)
+    if count is not None and count > 0:
+        return {"devices": int(count)}
+    flags = re.findall(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
+    if flags and not os.environ.get("KASHI_DEVICES"):
+        return {"devices": int(flags[-1])}
+    return {}

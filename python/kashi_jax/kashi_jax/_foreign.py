@@ -53,7 +53,7 @@ class _DestroyArgs(ctypes.Structure):
 
 
 class _PjrtFfiExtension(ctypes.Structure):
-    _fields_ = [("base", _Extension), ("type_register", ctypes.c_void_p), ("user_data_add", ctypes.c_void_p),
+    _fields_ = [("base", _Extension), ("type_register", _FUNCTION), ("user_data_add", ctypes.c_void_p),
                 ("register_handler", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p))]
 
 
@@ -61,6 +61,21 @@ class _RegisterHandlerArgs(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("target_name", ctypes.c_char_p), ("target_name_size", ctypes.c_size_t),
                 ("handler", ctypes.c_void_p), ("platform_name", ctypes.c_char_p), ("platform_name_size", ctypes.c_size_t),
                 ("traits", ctypes.c_int)]
+
+
+class _TypeInfo(ctypes.Structure):
+    """PJRT's: the functions of a type."""
+    _fields_ = [("deleter", ctypes.c_void_p), ("serialize", ctypes.c_void_p), ("deserialize", ctypes.c_void_p)]
+
+
+class _FfiTypeInfo(ctypes.Structure):
+    """The first fields of that of XLA's FFI."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class _TypeRegisterArgs(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension_start", ctypes.c_void_p), ("name", ctypes.c_char_p),
+                ("name_size", ctypes.c_size_t), ("type_id", ctypes.c_int64), ("info", ctypes.POINTER(_TypeInfo))]
 
 
 class _Buffer(ctypes.Structure):
@@ -267,6 +282,20 @@ def _register_handler(extension, name, address):
         warnings.warn(f"Kashi cannot use the handler of {name}: {_take_message(error)}")
 
 
+def _register_type(extension, name, registration):
+    """Registers a type of objects that handlers keep: the capsule of its number, or a dict with that of its functions."""
+    capsules = registration if isinstance(registration, dict) else {"type_id": registration}
+    number = ctypes.c_int64.from_address(_address(capsules["type_id"])).value
+    info = _TypeInfo()
+    if capsules.get("type_info"):
+        info.deleter = _FfiTypeInfo.from_address(_address(capsules["type_info"])).deleter
+    text = name.encode()
+    args = _TypeRegisterArgs(ctypes.sizeof(_TypeRegisterArgs), None, text, len(text), number, ctypes.pointer(info))
+    error = extension.type_register(ctypes.addressof(args))
+    if error:
+        warnings.warn(f"Kashi cannot use the type {name}: {_take_message(error)}")
+
+
 def _take_message(error):
     """The text of a PJRT_Error, which is destroyed."""
     api = _api[0]
@@ -341,4 +370,10 @@ def register(library):
         else:
             _register_handler(extension, name, _address(handler))
 
+    def add_type(name, registration):
+        xla_client._xla.register_custom_type(name, registration)  # it chooses the number
+        _register_type(extension, name, registration)
+
     xla_client.register_custom_call_handler("cpu", add)
+    if hasattr(xla_client, "register_custom_type_handler"):
+        xla_client.register_custom_type_handler("cpu", add_type)

@@ -166,3 +166,81 @@ def test_many_programs_keep_little():
     jax.clear_caches()
     gc.collect()
     assert _rss() - before < 150 * 150e3
+
+
+def test_copies_have_memory_of_their_own():
+    x = jnp.arange(1024.0)
+    address = x.unsafe_buffer_pointer()
+    for copy in (jnp.array, jnp.copy, jax.Array.copy, jax.jit(lambda x: x), lambda x: jax.device_put(x, x.device, may_alias=False)):
+        y = copy(x)
+        assert y.unsafe_buffer_pointer() != address
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 7, 16, 100])
+def test_arrays_are_aligned(size):
+    made = jnp.arange(size, dtype=jnp.float32)
+    for array in (made, made + 1, jnp.asarray(np.ones(size)), made.reshape(-1, 1)):
+        assert array.unsafe_buffer_pointer() % 64 == 0
+
+
+def test_names_are_those_of_jax():
+    for kashi, cpu in zip(jax.devices("kashi"), jax.devices("cpu")):
+        assert (str(kashi), repr(kashi)) == (str(cpu), repr(cpu))
+        for memory, of_cpu in zip(kashi.addressable_memories(), cpu.addressable_memories()):
+            assert (str(memory), repr(memory)) == (str(of_cpu), repr(of_cpu))
+
+
+def test_the_errors_of_small_programs_are_those_of_the_call():
+    shape = jax.ShapeDtypeStruct((), np.float32)
+
+    def fail(x):
+        raise RuntimeError("not today")
+
+    def in_loop(x):
+        return jax.lax.fori_loop(0, 3, lambda i, x: jax.pure_callback(fail, shape, x), x)
+
+    for f in (lambda x: jax.pure_callback(fail, shape, x), in_loop):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="not today"):
+            jax.jit(f)(1.0)
+    seen = []
+    jax.jit(lambda x: jax.debug.callback(seen.append, x))(3.0)
+    assert [float(x) for x in seen] == [3]
+
+
+def test_handlers_come_before_programs():
+    f = jax.jit(lambda x: jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((), np.float32))(x))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No FFI handler registered for no_such_target on a platform Host"):
+        f.lower(1.0).compile()
+
+
+def test_a_buffer_is_not_donated_twice():
+    x = jnp.arange(8.0)
+    with pytest.raises(ValueError, match="f\\\\(donate\\\\(a\\\\), a\\\\)|donated"):
+        jax.jit(lambda a, b: a + b, donate_argnums=(0, 1))(x, x)
+
+
+def test_donors_become_aliases():
+    text = jax.jit(lambda x, y: (x + 1, y.sum()), donate_argnums=(0, 1)).lower(jnp.ones(8), jnp.ones(9)).compile().as_text()
+    assert "input_output_alias={ {0}: (0, {}, may-alias) }" in text
+
+
+def test_arrays_in_a_layout_by_dlpack():
+    layout = pytest.importorskip("jax.experimental.layout")
+    if not hasattr(layout, "Format"):
+        pytest.skip("this version of JAX has other names for layouts")
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    place = jax.sharding.SingleDeviceSharding(jax.devices("kashi")[0])
+    y = jax.device_put(x, layout.Format(layout.Layout((2, 0, 1)), place))
+    np.testing.assert_array_equal(np.from_dlpack(y), x)
+
+
+@pytest.mark.parametrize("settings,count", [({"JAX_NUM_CPU_DEVICES": "3"}, 3), ({"KASHI_DEVICES": "2"}, 2), ({}, 1),
+                                            ({"XLA_FLAGS": "--xla_force_host_platform_device_count=5"}, 5),
+                                            ({"XLA_FLAGS": "--xla_force_host_platform_device_count=5", "KASHI_DEVICES": "4"}, 4)])
+def test_the_number_of_devices(settings, count):
+    environment = {key: value for key, value in os.environ.items() if key not in ("XLA_FLAGS", "KASHI_DEVICES", "JAX_NUM_CPU_DEVICES")}
+    environment.update(settings, KASHI_JAX_AS_CPU="1", JAX_PLATFORMS="cpu")
+    program = "import jax; print(jax.device_count(), jax.devices()[0].client.platform_version.split()[-2])"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == [str(count), "Kashi"], done.stderr
