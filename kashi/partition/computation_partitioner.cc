@@ -75,7 +75,12 @@ Shape ComputationPartitioner::LocalShape(const Shape& whole, const std::vector<i
 absl::StatusOr<HloInstruction*> ComputationPartitioner::Whole(HloInstruction* x, int variable) {
   const Variable& v = shardings_.variable(variable);
   if (v.is_manual || !v.shape->IsArray()) return x;
-  return program_.Reshard(x, *v.shape, v.sharding, AxisSharding(v.sharding.size()));
+  return program_.Reshard(Reduced(x, variable), *v.shape, v.sharding, AxisSharding(v.sharding.size()));
+}
+
+HloInstruction* ComputationPartitioner::Reduced(HloInstruction* x, int variable) {
+  const Variable& v = shardings_.variable(variable);
+  return v.is_manual ? x : program_.SumAlong(x, v.unreduced);
 }
 
 absl::StatusOr<HloInstruction*> ComputationPartitioner::Convert(HloInstruction* x, int from, int to) {
@@ -84,7 +89,13 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::Convert(HloInstruction* 
   if (b.is_manual) return Whole(x, from);
   if (a.is_manual) return Internal("a value that differs on each device is used as one that does not");
   if (!a.shape->IsArray()) return x;
-  return program_.Reshard(x, *a.shape, a.sharding, b.sharding);
+  AxisSharding now = a.sharding;
+  if (const AxisList along = Without(a.unreduced, b.unreduced); !along.empty()) {
+    HloComputation* const add = program_.module().CombinerOf(HloOpcode::kAdd, a.shape->element_type());
+    x = program_.Combine(x, add, along, *a.shape, b.sharding, &now);
+  }
+  KASHI_ASSIGN_OR_RETURN(x, program_.Reshard(x, *a.shape, now, b.sharding));
+  return program_.KeepOnFirst(x, Without(b.unreduced, a.unreduced));
 }
 
 absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::ConvertAll(const Leaves& leaves,
@@ -285,6 +296,7 @@ absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction)
     if (variable.is_manual || !variable.shape->IsArray()) continue;
     KASHI_ASSIGN_OR_RETURN(leaves[i], program_.Reshard(leaves[i], *variable.shape,
                                                        AxisSharding(variable.sharding.size()), variable.sharding));
+    leaves[i] = program_.KeepOnFirst(leaves[i], variable.unreduced);
   }
   Bind(instruction, std::move(leaves));
   return absl::OkStatus();
@@ -292,8 +304,12 @@ absl::Status ComputationPartitioner::EmitCopy(const HloInstruction& instruction)
 
 absl::Status ComputationPartitioner::EmitOnShards(const HloInstruction& call) {
   std::vector<HloInstruction*> operands;
-  for (const HloInstruction* operand : call.operands())
-    operands.push_back(TreeOf(operand->shape(), LeavesOf(*operand)));
+  for (const HloInstruction* operand : call.operands()) {
+    Leaves leaves = LeavesOf(*operand);
+    const std::vector<int>& variables = shardings_.VariablesOf(*operand);
+    for (size_t i = 0; i < leaves.size(); ++i) leaves[i] = Reduced(leaves[i], variables[i]);
+    operands.push_back(TreeOf(operand->shape(), leaves));
+  }
   std::unique_ptr<HloInstruction> copy = CopyOf(call, call.shape(), operands);
   if (copy->layout_constrained()) {
     std::vector<Shape> shapes = copy->operand_shapes_with_layout();

@@ -42,6 +42,8 @@ class ComputationPartitioner {
   absl::StatusOr<HloInstruction*> Convert(HloInstruction* x, int from, int to);
   absl::StatusOr<Leaves> ConvertAll(const Leaves& leaves, const std::vector<int>& from, const std::vector<int>& to);
   absl::StatusOr<HloInstruction*> Whole(HloInstruction* x, int variable);
+  // The leaf itself, where devices hold parts of a sum.
+  HloInstruction* Reduced(HloInstruction* x, int variable);
   // The tuple of these leaves; the leaf itself of another shape.
   HloInstruction* TreeOf(const Shape& shape, const Leaves& leaves);
   Leaves LeavesIn(HloInstruction* value);
@@ -64,6 +66,10 @@ class ComputationPartitioner {
   absl::Status EmitOnShards(const HloInstruction& call);
   HloInstruction* EmitOnOneDevice(const HloInstruction& call, absl::Span<HloInstruction* const> operands,
                                   int64_t holder);
+  // The only leaf of an array.
+  HloInstruction* ReducedLeaf(const HloInstruction& array) {
+    return Reduced(LeavesOf(array)[0], shardings_.VariablesOf(array)[0]);
+  }
   absl::StatusOr<HloInstruction*> WholeOperand(const HloInstruction& operand);
   absl::StatusOr<HloComputation*> EmitBody(const HloComputation& body, const std::vector<int>& results,
                                            const Shape& result_shape);
@@ -84,12 +90,13 @@ class ComputationPartitioner {
   HloInstruction* EmitPart(const HloInstruction& instruction, const RuleUse& use, const std::vector<AxisList>& axes,
                            const Leaves& operands);
   HloInstruction* EmitIota(const HloInstruction& iota, const RuleUse& use, const std::vector<AxisList>& axes);
-  HloInstruction* Combine(const HloInstruction& instruction, const RuleUse& use, const AxisList& along,
-                          HloInstruction* part, const Variable& wanted, AxisSharding* sharding);
+  HloInstruction* CombineParts(const HloInstruction& instruction, const RuleUse& use, const AxisList& along,
+                               HloInstruction* part, const Variable& wanted, AxisSharding* sharding);
 
   // partitioned_borders.cc
   absl::Status EmitBorder(const HloInstruction& border);
-  absl::StatusOr<HloInstruction*> PieceOf(const HloInstruction& operand, int variable, const ShardGrid& from);
+  absl::StatusOr<HloInstruction*> PieceOf(const HloInstruction& operand, int variable, const ShardGrid& from,
+                                          const AxisList& unreduced);
   absl::StatusOr<HloInstruction*> JoinPieces(HloInstruction* piece, const devices::ShardingBorder& border, int result);
 
   const ProgramShardings& shardings_;

@@ -77,6 +77,14 @@ AxisList CommonPrefix(const AxisList& a, const AxisList& b) {
   return common;
 }
 
+AxisList Without(const AxisList& list, const AxisList& other) {
+  AxisList left;
+  for (const int axis : list) {
+    if (!absl::c_linear_search(other, axis)) left.push_back(axis);
+  }
+  return left;
+}
+
 AxisList WithoutFirst(const AxisList& list, size_t count) { return AxisList(list.begin() + count, list.end()); }
 
 AxisList Joined(const AxisList& a, const AxisList& b) {
@@ -157,10 +165,9 @@ std::optional<AxisSharding> DeviceAxes::FromTiles(absl::Span<const int64_t> tile
 }
 
 std::optional<AxisSharding> DeviceAxes::FromSharding(const HloSharding& sharding, int64_t rank) const {
-  if (sharding.IsReplicated()) return AxisSharding(rank);
-  if (sharding.IsTuple() || !sharding.IsTiled() || sharding.IsManualSubgroup() || sharding.IsUnreducedSubgroup()) {
-    return std::nullopt;
-  }
+  if (!sharding.IsTuple() && (sharding.IsReplicated() || sharding.IsUnreduced())) return AxisSharding(rank);
+  if (sharding.IsTuple() || !sharding.IsTiled() || sharding.IsManualSubgroup()) return std::nullopt;
+  if (!UnreducedAxesOf(sharding).has_value()) return std::nullopt;
   const TileAssignment& tiles = sharding.tile_assignment();
   if (tiles.num_elements() != devices_ || tiles.num_dimensions() < rank) return std::nullopt;
   std::vector<int64_t> tile_of_device(devices_ * rank, -1);
@@ -170,6 +177,24 @@ std::optional<AxisSharding> DeviceAxes::FromSharding(const HloSharding& sharding
   });
   return FromTiles(tiles.dimensions().first(rank),
                    [&](int64_t device, int64_t i) { return tile_of_device[device * rank + i]; });
+}
+
+std::optional<AxisList> DeviceAxes::UnreducedAxesOf(const HloSharding& sharding) const {
+  if (sharding.IsTuple()) return std::nullopt;
+  if (sharding.IsUnreduced()) {
+    AxisList all;
+    for (int axis = 0; axis < num_axes(); ++axis) all.push_back(axis);
+    return all;
+  }
+  if (!sharding.IsTiled() || !sharding.IsUnreducedSubgroup()) return AxisList();
+  const TileAssignment& tiles = sharding.tile_assignment();
+  const int64_t dimension = sharding.SubgroupUnreducedDim();
+  if (tiles.num_elements() != devices_) return std::nullopt;
+  std::vector<int64_t> part_of_device(devices_, -1);
+  tiles.Each([&](absl::Span<const int64_t> index, int64_t device) {
+    if (device >= 0 && device < devices_) part_of_device[device] = index[dimension];
+  });
+  return AxesOf(tiles.dim(dimension), [&](int64_t device) { return part_of_device[device]; });
 }
 
 std::optional<AxisSharding> DeviceAxes::FromGrid(const ShardGrid& grid) const {
@@ -193,15 +218,17 @@ std::optional<AxisSharding> DeviceAxes::FromGrid(const ShardGrid& grid) const {
   return sharding;
 }
 
-HloSharding DeviceAxes::ToSharding(const AxisSharding& sharding) const {
-  if (IsReplicated(sharding)) return HloSharding::Replicate();
+HloSharding DeviceAxes::ToSharding(const AxisSharding& sharding, const AxisList& unreduced) const {
+  if (IsReplicated(sharding) && unreduced.empty()) return HloSharding::Replicate();
   std::vector<int64_t> tiles;
   std::vector<int> order;
   for (const AxisList& axes : sharding) {
     tiles.push_back(SizeOf(axes));
     order.insert(order.end(), axes.begin(), axes.end());
   }
-  const AxisSet used = SetOf(sharding);
+  if (!unreduced.empty()) tiles.push_back(SizeOf(unreduced));
+  order.insert(order.end(), unreduced.begin(), unreduced.end());
+  const AxisSet used = SetOf(sharding) | SetOf(unreduced);
   int64_t copies = 1;
   for (size_t axis = 0; axis < sizes_.size(); ++axis) {
     if ((used >> axis & 1) != 0) continue;
@@ -209,7 +236,9 @@ HloSharding DeviceAxes::ToSharding(const AxisSharding& sharding) const {
     copies *= sizes_[axis];
   }
   tiles.push_back(copies);
-  return HloSharding::PartialTile(TileAssignment(tiles, sizes_, order));
+  const TileAssignment assignment(tiles, sizes_, order);
+  if (unreduced.empty()) return HloSharding::PartialTile(assignment);
+  return HloSharding::Subgroup(assignment, {OpSharding::UNREDUCED, OpSharding::REPLICATED});
 }
 
 Shape DeviceAxes::ShardOf(const Shape& whole, const AxisSharding& sharding) const {

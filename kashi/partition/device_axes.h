@@ -37,6 +37,8 @@ AxisSet SetOf(const AxisSharding& sharding);
 bool IsReplicated(const AxisSharding& sharding);
 // Whether the list begins with `prefix`.
 bool IsPrefix(const AxisList& prefix, const AxisList& list);
+// The axes of the list that are not in the other one.
+AxisList Without(const AxisList& list, const AxisList& other);
 // The longest common beginning.
 AxisList CommonPrefix(const AxisList& a, const AxisList& b);
 // The list without its first `count` axes.
@@ -57,13 +59,16 @@ class DeviceAxes {
   // [device]: IndexOf times `factor`.
   std::vector<int64_t> OffsetsAlong(const AxisList& axes, int64_t factor) const;
 
-  // The form of a leaf that is tiled or replicated, without manual or unreduced parts. Pre: it fits the array.
+  // The form of a leaf that is tiled or replicated, without manual parts. Along the axes of UnreducedAxesOf, devices
+  // hold parts of a sum. Pre: it fits the array.
   std::optional<AxisSharding> FromSharding(const HloSharding& sharding, int64_t rank) const;
+  // Nullopt if no axes express them.
+  std::optional<AxisList> UnreducedAxesOf(const HloSharding& sharding) const;
   // The form for one tile per device: tile_of(device, dimension) is its index. Nullopt also if a tile does not exist.
   std::optional<AxisSharding> FromTiles(absl::Span<const int64_t> tiles,
                                         absl::FunctionRef<int64_t(int64_t device, int64_t dimension)> tile_of) const;
   std::optional<AxisSharding> FromGrid(const ShardGrid& grid) const;
-  HloSharding ToSharding(const AxisSharding& sharding) const;
+  HloSharding ToSharding(const AxisSharding& sharding, const AxisList& unreduced = {}) const;
 
   // The shape of a shard: sizes are divided and rounded up.
   Shape ShardOf(const Shape& whole, const AxisSharding& sharding) const;

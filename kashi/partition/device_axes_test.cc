@@ -26,6 +26,17 @@ TEST(DeviceAxesTest, ShardingsInTermsOfAxes) {
   EXPECT_EQ(AxesOfText(4, "{replicated}", 3), "[{}, {}, {}]");
 }
 
+TEST(DeviceAxesTest, AxesOfSums) {
+  const HloSharding sums = Read("{devices=[2,2,2]<=[2,2,2]T(2,0,1) last_tile_dims={unreduced, replicated}}");
+  const DeviceAxes axes(8, {sums});
+  EXPECT_EQ(ToText(*axes.FromSharding(sums, 1)), "[{2}]");
+  EXPECT_EQ(ToText({*axes.UnreducedAxesOf(sums)}), "[{0}]");
+  EXPECT_EQ(axes.ToSharding({{2}}, {0}), sums);
+  EXPECT_EQ(ToText({*axes.UnreducedAxesOf(Read("{unreduced}"))}), "[{0,1,2}]");
+  EXPECT_EQ(ToText({*axes.UnreducedAxesOf(Read("{replicated}"))}), "[{}]");
+  EXPECT_FALSE(axes.UnreducedAxesOf(Read("{devices=[1,4,2]0,3,5,6,1,2,7,4 last_tile_dims={unreduced, replicated}}")));
+}
+
 // Conversions back and forth; the part of each device stays the same.
 TEST(DeviceAxesTest, RoundTrip) {
   for (const char* text : {"{devices=[2,4]<=[8]}", "{devices=[4,2]<=[2,4]T(1,0)}", "{devices=[8,1]<=[2,2,2]T(2,0,1)}",

@@ -242,6 +242,43 @@ HloInstruction* DeviceProgram::AllReduce(HloInstruction* x, HloComputation* comb
                                              /*use_global_device_ids=*/true));
 }
 
+HloInstruction* DeviceProgram::SumAlong(HloInstruction* part, const AxisList& axes) {
+  if (axes.empty()) return part;
+  HloInstruction*& sum = sums_[{part, axes}];
+  if (sum == nullptr) {
+    sum = AllReduce(part, module_.CombinerOf(HloOpcode::kAdd, part->shape().element_type()), axes);
+  }
+  return sum;
+}
+
+HloInstruction* DeviceProgram::Combine(HloInstruction* part, HloComputation* combiner, const AxisList& along,
+                                       const Shape& whole, const AxisSharding& wanted, AxisSharding* sharding) {
+  const int64_t pieces = axes().SizeOf(along);
+  for (size_t i = 0; i < sharding->size(); ++i) {
+    const AxisList target = Joined((*sharding)[i], along);
+    const int64_t size = part->shape().dimensions(static_cast<int>(i));
+    const bool fits = IsPrefix(target, wanted[i]) && size % pieces == 0 &&
+                      size / pieces == CeilOfRatio(whole.dimensions(static_cast<int>(i)), axes().SizeOf(target));
+    if (!fits) continue;
+    part = ReduceScatter(part, combiner, static_cast<int64_t>(i), along);
+    (*sharding)[i] = target;
+    return part;
+  }
+  return AllReduce(part, combiner, along);
+}
+
+HloInstruction* DeviceProgram::KeepOnFirst(HloInstruction* x, const AxisList& along) {
+  if (along.empty()) return x;
+  HloInstruction* const number = Table(axes().OffsetsAlong(along, 1));
+  HloInstruction* const zero = IndexConstant(number->shape().element_type(), 0);
+  HloInstruction* const is_first =
+      Add(HloInstruction::CreateCompare(ShapeUtil::MakeShape(PRED, {}), number, zero, ComparisonDirection::kEq));
+  Shape flags = x->shape();
+  flags.set_element_type(PRED);
+  return Add(
+      HloInstruction::CreateTernary(x->shape(), HloOpcode::kSelect, Broadcast(is_first, flags), x, Zeros(x->shape())));
+}
+
 HloInstruction* DeviceProgram::ReduceScatter(HloInstruction* x, HloComputation* combiner, int64_t dimension,
                                              const AxisList& along) {
   const int64_t size = x->shape().dimensions(static_cast<int>(dimension)) / axes().SizeOf(along);

@@ -92,6 +92,14 @@ class DeviceProgram {
   // ---- Collectives.
   HloInstruction* AllGather(HloInstruction* x, int64_t dimension, const AxisList& axes);
   HloInstruction* AllReduce(HloInstruction* x, HloComputation* combiner, const AxisList& axes);
+  // The sum of the parts, kept so that two users share it.
+  HloInstruction* SumAlong(HloInstruction* part, const AxisList& axes);
+  // The sum of parts that are shards of `whole` under a sharding. If it is wanted in pieces along the same axes, each
+  // device gets its piece only, and the sharding says so.
+  HloInstruction* Combine(HloInstruction* part, HloComputation* combiner, const AxisList& axes, const Shape& whole,
+                          const AxisSharding& wanted, AxisSharding* sharding);
+  // Zeros on all devices but the first ones along the axes: the sum along them is the value.
+  HloInstruction* KeepOnFirst(HloInstruction* x, const AxisList& axes);
   HloInstruction* ReduceScatter(HloInstruction* x, HloComputation* combiner, int64_t dimension, const AxisList& axes);
   // Parts of dimension `to` go to the other devices, and those that come are joined along dimension `from`.
   HloInstruction* AllToAll(HloInstruction* x, int64_t from, int64_t to, const AxisList& axes);
@@ -137,6 +145,7 @@ class DeviceProgram {
     AxisSharding sharding;
   };
   std::map<std::pair<Placed, AxisSharding>, HloInstruction*> resharded_;
+  std::map<std::pair<const HloInstruction*, AxisList>, HloInstruction*> sums_;
   std::map<Placed, Coarser> slices_;  // what they are slices of
   std::map<std::pair<const HloInstruction*, int64_t>, HloInstruction*> elements_;
 };

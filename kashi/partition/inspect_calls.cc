@@ -32,7 +32,8 @@ absl::Status TellShardings(const std::vector<InspectCall>& calls, const ProgramS
                            const DeviceAxes& axes, const PartitionOptions& options) {
   for (const InspectCall& call : calls) {
     const Variable& variable = shardings.variable(shardings.VariablesOf(*call.array)[0]);
-    const HloSharding sharding = variable.is_manual ? HloSharding::Manual() : axes.ToSharding(variable.sharding);
+    const HloSharding sharding =
+        variable.is_manual ? HloSharding::Manual() : axes.ToSharding(variable.sharding, variable.unreduced);
     KASHI_RETURN_IF_ERROR(options.inspect(call.backend_config, sharding));
   }
   return absl::OkStatus();

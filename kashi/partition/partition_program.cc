@@ -24,6 +24,7 @@
 
 namespace kashi {
 
+using partition::AxisList;
 using partition::AxisSharding;
 using partition::ComputationPartitioner;
 using partition::DeviceAxes;
@@ -117,7 +118,10 @@ class EntryPartitioner {
 
   absl::Status AddParameter(const HloInstruction& parameter, const HloSharding& sharding) {
     Shape local = parameter.shape();
-    if (!sharding.IsReplicated()) {
+    const std::optional<AxisList> unreduced = axes_.UnreducedAxesOf(sharding);
+    if (unreduced.has_value() && !unreduced->empty() && IsExpressible(sharding, local)) {
+      local = axes_.ShardOf(local, *axes_.FromSharding(sharding, local.rank()));
+    } else if (!sharding.IsReplicated()) {
       absl::StatusOr<Shape> shard = ShardShape(parameter.shape(), sharding, devices_);
       if (!shard.ok()) {
         return absl::Status(shard.status().code(),
@@ -160,7 +164,8 @@ class EntryPartitioner {
     if (!shape.IsArray()) return value;
     const AxisSharding wanted = mesh_axes_.WholeAxesOf(shardings_.variable(to).sharding, shape);
     *sharding = axes_.ToSharding(wanted);
-    return partitioner_.program().Reshard(value, shape, shardings_.variable(from).sharding, wanted);
+    return partitioner_.program().Reshard(partitioner_.Reduced(value, from), shape, shardings_.variable(from).sharding,
+                                          wanted);
   }
 
   // One leaf of the result, with its sharding.
@@ -171,7 +176,7 @@ class EntryPartitioner {
     *sharding = HloSharding::Replicate();
     if (!variable.shape->IsArray()) return leaf;
     if (!IsByTable(said, *variable.shape)) {
-      *sharding = axes_.ToSharding(variable.sharding);
+      *sharding = axes_.ToSharding(variable.sharding, variable.unreduced);
       return leaf;
     }
     KASHI_ASSIGN_OR_RETURN(const ShardGrid grid, ShardGrid::Make(*said, variable.shape->dimensions(), devices_));
@@ -196,7 +201,7 @@ class EntryPartitioner {
       const std::optional<HloSharding> wanted = i < said.size() ? said[i] : std::nullopt;
       const Variable& out = shardings_.variable(shardings_.results()[i]);
       const bool is_asked = (i < open_.size() && open_[i]) || !out.open.empty();
-      const bool is_open = is_asked && !IsByEvenTable(wanted, *out.shape);
+      const bool is_open = is_asked && out.unreduced.empty() && !IsByEvenTable(wanted, *out.shape);
       KASHI_ASSIGN_OR_RETURN(HloInstruction * leaf,
                              is_open ? OpenResultLeaf(value, from[i], shardings_.results()[i], &shardings.back())
                                      : ResultLeaf(value, from[i], shardings_.results()[i], wanted, &shardings.back()));

@@ -212,6 +212,76 @@ TEST(PartitionProgramTest, OpenParametersAreEven) {
   EXPECT_EQ((*parts)->result_shape().ToString(), "f32[2,6]");
 }
 
+// The results of the devices of a program with an f32 parameter and result, as text.
+std::string ResultsOfDevices(absl::string_view text, const std::vector<std::vector<float>>& arguments) {
+  const auto parts = PartitionProgram(*Read(text));
+  if (!parts.ok()) return parts.status().ToString();
+  if (const absl::Status status = Verify(parts->get()); !status.ok()) return status.ToString();
+  std::vector<std::vector<Literal>> by_device(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) by_device[i].push_back(LiteralUtil::CreateR1<float>(arguments[i]));
+  const auto results = RunOnDevices(**parts, std::move(by_device));
+  if (!results.ok()) return results.status().ToString();
+  std::vector<std::string> texts;
+  for (const Literal& result : *results) texts.push_back(result.ToStringWithoutShape());
+  return absl::StrJoin(texts, " ");
+}
+
+// An unreduced array is the sum of what the devices hold.
+TEST(PartitionProgramTest, PartsOfSumsAtTheBorders) {
+  const std::string sums = "{devices=[1,2,2]<=[4] last_tile_dims={unreduced, replicated}}";
+  const auto program = [](absl::string_view from, absl::string_view to) {
+    return Program(absl::StrCat("x = f32[2] parameter(0), sharding=", from,
+                                "\nROOT y = f32[2] custom-call(x), custom_call_target=\"Sharding\", sharding=", to));
+  };
+  const std::vector<std::vector<float>> of_sum = {{1, 2}, {1, 2}, {10, 20}, {10, 20}};
+  EXPECT_EQ(ResultsOfDevices(program(sums, "{replicated}"), of_sum), "{11, 22} {11, 22} {11, 22} {11, 22}");
+  EXPECT_EQ(ResultsOfDevices(program(sums, sums), of_sum), "{1, 2} {1, 2} {10, 20} {10, 20}");
+  const std::string pieces = "{devices=[2,2]<=[4] last_tile_dim_replicate}";
+  EXPECT_EQ(ResultsOfDevices(program(sums, pieces), of_sum), "{11} {11} {22} {22}");
+  EXPECT_EQ(CollectivesOf(program(sums, pieces)), "reduce-scatter");
+  EXPECT_EQ(ResultsOfDevices(program("{replicated}", sums), {{1, 2}, {1, 2}, {1, 2}, {1, 2}}),
+            "{1, 2} {1, 2} {0, 0} {0, 0}");
+  EXPECT_EQ(ResultsOfDevices(program(pieces, sums), {{1}, {1}, {2}, {2}}), "{1, 2} {1, 2} {0, 0} {0, 0}");
+}
+
+// What a program computes of an unreduced array it computes of the sum, and parts stay parts where they may.
+TEST(PartitionProgramTest, PartsOfSumsInPrograms) {
+  const std::string sums = "{devices=[1,4]<=[4] last_tile_dims={unreduced}}";
+  const auto program = [&sums](absl::string_view operations) {
+    return Program(absl::StrCat("x = f32[2] parameter(0), sharding=", sums, "\nzero = f32[] constant(0)\n", operations,
+                                ", sharding=", sums));
+  };
+  const std::vector<std::vector<float>> parts = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  const std::string sharding = "ROOT r = f32[2] custom-call(y), custom_call_target=\"Sharding\"";
+  const std::string twice = program("y = f32[2] add(x, x)\n" + sharding);
+  EXPECT_EQ(ResultsOfDevices(twice, parts), "{2, 4} {6, 8} {10, 12} {14, 16}");
+  EXPECT_EQ(CollectivesOf(twice), "");
+  const std::string squares = program("y = f32[2] multiply(x, x)\n" + sharding);
+  EXPECT_EQ(ResultsOfDevices(squares, parts), "{256, 400} {0, 0} {0, 0} {0, 0}");
+  const std::string total = program(
+      "y = f32[] reduce(x, zero), dimensions={0}, to_apply=add\nb = f32[2] broadcast(y)\n"
+      "ROOT r = f32[2] custom-call(b), custom_call_target=\"Sharding\"");
+  EXPECT_EQ(ResultsOfDevices(total, parts), "{36, 36} {0, 0} {0, 0} {0, 0}");
+}
+
+// A sum that is computed in parts stays in parts.
+TEST(PartitionProgramTest, SumsThatStayInParts) {
+  const auto program = [](absl::string_view result) {
+    return Program(absl::StrCat(R"(
+      x = f32[4] parameter(0), sharding={devices=[4]<=[4]}
+      w = f32[4,2] constant({{1,1},{1,2},{1,3},{1,4}})
+      y = f32[2] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+      ROOT r = f32[2] custom-call(y), custom_call_target="Sharding", sharding=)",
+                                result));
+  };
+  const std::string all = program("{devices=[1,4]<=[4] last_tile_dims={unreduced}}");
+  EXPECT_EQ(ResultsOfDevices(all, {{1}, {2}, {3}, {4}}), "{1, 1} {2, 4} {3, 9} {4, 16}");
+  EXPECT_EQ(CollectivesOf(all), "");
+  const std::string some = program("{devices=[1,2,2]<=[4] last_tile_dims={unreduced, replicated}}");
+  EXPECT_EQ(ResultsOfDevices(some, {{1}, {2}, {3}, {4}}), "{3, 5} {3, 5} {7, 25} {7, 25}");
+  EXPECT_EQ(CollectivesOf(some), "all-reduce");
+}
+
 // Shardings spread through dimensions that an operation needs whole.
 TEST(PartitionProgramTest, ResultsOfWholeDimensionsAreCut) {
   const auto shape = [](absl::string_view operations) {

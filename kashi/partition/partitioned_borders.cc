@@ -110,15 +110,18 @@ absl::StatusOr<HloInstruction*> ComputationPartitioner::WholeOfPieces(HloInstruc
 
 // The tile that the device has of the operand, with zeros as its padding.
 absl::StatusOr<HloInstruction*> ComputationPartitioner::PieceOf(const HloInstruction& operand, int variable,
-                                                                const ShardGrid& from) {
+                                                                const ShardGrid& from, const AxisList& unreduced) {
   const Variable& v = shardings_.variable(variable);
   HloInstruction* x = LeavesOf(operand)[0];
+  if (!v.is_manual && v.unreduced != unreduced) x = program_.KeepOnFirst(Reduced(x, variable), unreduced);
   std::optional<AxisSharding> tiles;
   if (!v.is_manual) tiles = program_.axes().FromGrid(from);
   if (tiles.has_value()) {
     KASHI_ASSIGN_OR_RETURN(x, program_.Reshard(x, *v.shape, v.sharding, *tiles));
   } else {
-    KASHI_ASSIGN_OR_RETURN(x, Whole(x, variable));
+    if (!v.is_manual) {
+      KASHI_ASSIGN_OR_RETURN(x, program_.Reshard(x, *v.shape, v.sharding, AxisSharding(v.sharding.size())));
+    }
     x = OwnPiece(x, from);
   }
   if (from.is_even()) return x;
@@ -159,7 +162,8 @@ absl::Status ComputationPartitioner::EmitBorder(const HloInstruction& border) {
     }
     const HloInstruction& operand = *border.operand(static_cast<int64_t>(k));
     KASHI_ASSIGN_OR_RETURN(HloInstruction * piece,
-                           PieceOf(operand, shardings_.VariablesOf(operand)[0], borders[k].from()));
+                           PieceOf(operand, shardings_.VariablesOf(operand)[0], borders[k].from(),
+                                   shardings_.UnreducedAtBorder(border, static_cast<int64_t>(k))));
     KASHI_ASSIGN_OR_RETURN(HloInstruction * joined, JoinPieces(piece, borders[k], results[k]));
     leaves.push_back(joined);
   }

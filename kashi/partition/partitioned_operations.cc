@@ -98,7 +98,8 @@ FactorOfOperands LookAtOperands(const ProgramShardings& shardings, const RuleUse
 }  // namespace
 
 // The result decides, as far as it is cut. Beyond that, operands are used as they lie if the result is not larger
-// than the parts to be gathered. A sum that all operands have in parts has priority over a cut of a smaller result.
+// than the parts to be gathered. A sum that all operands have in parts has priority over a cut of a smaller result, and
+// always if the result is wanted as parts of that sum.
 std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) const {
   AxisChoice choice(program_.axes(), use.rule);
   const int factors = static_cast<int>(use.rule.factors.size());
@@ -109,7 +110,9 @@ std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) con
     const FactorOfOperands operands = LookAtOperands(shardings_, use, factor);
     const bool is_same =
         absl::c_all_of(operands.cuts, [&](const AxisList& axes) { return axes == operands.cuts.front(); });
-    if (is_same && operands.bytes >= result_bytes) choice.Take(factor, operands.cuts.front());
+    const bool is_kept = is_same && use.sums == SumUse::kGives &&
+                         Without(operands.cuts.front(), shardings_.variable(use.results[0]).unreduced).empty();
+    if (is_kept || (is_same && operands.bytes >= result_bytes)) choice.Take(factor, operands.cuts.front());
   }
   for (size_t k = 0; k < use.results.size(); ++k) {
     const std::vector<int>& dims = use.rule.results[k];
@@ -163,7 +166,7 @@ HloInstruction* ComputationPartitioner::GatherNeighbours(const HloInstruction& i
     // The padding value of a pad, and the initial value of a reduce-window, are their second operands.
     const bool has_value = instruction.opcode() == HloOpcode::kPad || instruction.opcode() == HloOpcode::kReduceWindow;
     HloInstruction* outside =
-        has_value ? LeavesOf(*instruction.operand(1))[0] : program_.Zero(x->shape().element_type());
+        has_value ? ReducedLeaf(*instruction.operand(1)) : program_.Zero(x->shape().element_type());
     if (outside->shape().element_type() != x->shape().element_type()) {  // operands may be of several precisions
       outside =
           program_.Add(HloInstruction::CreateConvert(ShapeUtil::MakeShape(x->shape().element_type(), {}), outside));
@@ -184,8 +187,8 @@ absl::StatusOr<ComputationPartitioner::Leaves> ComputationPartitioner::OperandsF
     const HloInstruction& operand = *instruction.operand(static_cast<int64_t>(k));
     const PrimitiveType type = variable.shape->element_type();
     const AxisSharding needed = ProjectionOf(use.rule.operands[k], axes);
-    KASHI_ASSIGN_OR_RETURN(HloInstruction * x,
-                           program_.Reshard(LeavesOf(operand)[0], *variable.shape, variable.sharding, needed));
+    HloInstruction* const leaf = use.sums == SumUse::kTakes ? LeavesOf(operand)[0] : ReducedLeaf(operand);
+    KASHI_ASSIGN_OR_RETURN(HloInstruction * x, program_.Reshard(leaf, *variable.shape, variable.sharding, needed));
     const AxisSharding summed = SummedPart(use.rule.operands[k], use.rule, needed);
     const auto is_uneven = [&](size_t i) {
       return variable.shape->dimensions(static_cast<int>(i)) % program_.axes().SizeOf(summed[i]) != 0;
@@ -240,27 +243,19 @@ HloInstruction* ComputationPartitioner::EmitPart(const HloInstruction& instructi
   return program_.Add(std::move(part));
 }
 
-// The sum of the parts; if the result is wanted in pieces along the same axes, each device gets its piece only.
-HloInstruction* ComputationPartitioner::Combine(const HloInstruction& instruction, const RuleUse& use,
-                                                const AxisList& along, HloInstruction* part, const Variable& wanted,
-                                                AxisSharding* sharding) {
+// The result from the parts that devices have of it along some axes.
+HloInstruction* ComputationPartitioner::CombineParts(const HloInstruction& instruction, const RuleUse& use,
+                                                     const AxisList& along, HloInstruction* part,
+                                                     const Variable& wanted, AxisSharding* sharding) {
+  if (along.empty()) return part;
   DeviceModule& module = program_.module();
-  HloComputation* combiner = instruction.opcode() == HloOpcode::kReduce
-                                 ? module.CopyOf(*instruction.to_apply())
-                                 : module.CombinerOf(use.rule.combiner, part->shape().element_type());
-  const int64_t pieces = program_.axes().SizeOf(along);
-  for (size_t i = 0; i < sharding->size(); ++i) {
-    const AxisList target = Joined((*sharding)[i], along);
-    const int64_t size = part->shape().dimensions(static_cast<int>(i));
-    const int64_t whole = wanted.shape->dimensions(static_cast<int>(i));
-    const bool fits = IsPrefix(target, wanted.sharding[i]) && size % pieces == 0 &&
-                      size / pieces == CeilOfRatio(whole, program_.axes().SizeOf(target));
-    if (!fits) continue;
-    part = program_.ReduceScatter(part, combiner, static_cast<int64_t>(i), along);
-    (*sharding)[i] = target;
-    return part;
-  }
-  return program_.AllReduce(part, combiner, along);
+  const bool is_reduce = instruction.opcode() == HloOpcode::kReduce;
+  HloComputation* combiner = is_reduce ? module.CopyOf(*instruction.to_apply())
+                                       : module.CombinerOf(use.rule.combiner, part->shape().element_type());
+  HloInstruction* all = program_.Combine(part, combiner, along, *wanted.shape, wanted.sharding, sharding);
+  if (!is_reduce || IsNeutral(*instruction.operand(1), use.rule.combiner)) return all;
+  HloInstruction* initial = program_.Broadcast(ReducedLeaf(*instruction.operand(1)), all->shape());
+  return program_.Add(HloInstruction::CreateBinary(all->shape(), use.rule.combiner, initial, all));
 }
 
 absl::Status ComputationPartitioner::EmitByRule(const HloInstruction& instruction, const RuleUse& use) {
@@ -276,15 +271,11 @@ absl::Status ComputationPartitioner::EmitByRule(const HloInstruction& instructio
   for (size_t k = 0; k < leaves.size(); ++k) {
     const Variable& variable = shardings_.variable(use.results[k]);
     AxisSharding sharding = ProjectionOf(use.rule.results[k], axes);
-    if (!along.empty()) {
-      leaves[k] = Combine(instruction, use, along, leaves[k], variable, &sharding);
-      if (instruction.opcode() == HloOpcode::kReduce && !IsNeutral(*instruction.operand(1), use.rule.combiner)) {
-        HloInstruction* initial = program_.Broadcast(LeavesOf(*instruction.operand(1))[0], leaves[k]->shape());
-        leaves[k] =
-            program_.Add(HloInstruction::CreateBinary(leaves[k]->shape(), use.rule.combiner, initial, leaves[k]));
-      }
-    }
+    const AxisList combined = use.sums == SumUse::kGives ? Without(along, variable.unreduced) : along;
+    leaves[k] = CombineParts(instruction, use, combined, leaves[k], variable, &sharding);
     KASHI_ASSIGN_OR_RETURN(leaves[k], program_.Reshard(leaves[k], *variable.shape, sharding, variable.sharding));
+    if (use.sums == SumUse::kTakes) continue;  // the operands had parts of sums along these axes already
+    leaves[k] = program_.KeepOnFirst(leaves[k], Without(variable.unreduced, Without(along, combined)));
   }
   Bind(instruction, std::move(leaves));
   return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include "kashi/devices/sharding_border.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/hlo/spmd/program_scope.h"
+#include "kashi/hlo/spmd/sdy_sharding.h"
 #include "kashi/partition/flat_program.h"
 
 namespace kashi::partition {
@@ -17,6 +18,41 @@ namespace {
 constexpr int kMostPasses = 200;
 
 bool CanBeCut(const Shape& shape) { return shape.IsArray() && shape.is_static(); }
+
+// Whether the operation adds up, and begins with nothing.
+bool IsSumOfParts(const HloInstruction& instruction, const PartitionRule& rule) {
+  if (rule.combiner != HloOpcode::kAdd) return false;
+  if (absl::c_none_of(rule.factors, [](const PartitionFactor& factor) { return factor.is_sum; })) return false;
+  return instruction.opcode() != HloOpcode::kReduce || IsNeutral(*instruction.operand(1), rule.combiner);
+}
+
+// Whether the operation on sums is the sum of the operations on their parts.
+bool IsLinear(HloOpcode opcode) {
+  switch (opcode) {
+    case HloOpcode::kAdd:
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kCopy:
+    case HloOpcode::kNegate:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSlice:
+    case HloOpcode::kSubtract:
+    case HloOpcode::kTranspose:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The axes of the list with these names.
+std::vector<AxisRef> Named(absl::Span<const AxisRef> axes, const Mesh& mesh, const std::vector<std::string>& names) {
+  std::vector<AxisRef> named;
+  for (const AxisRef& axis : axes) {
+    if (absl::c_linear_search(names, mesh.axis_name(axis.mesh_axis_index()))) named.push_back(axis);
+  }
+  return named;
+}
 
 }  // namespace
 
@@ -78,6 +114,7 @@ void ProgramShardings::Fix(int variable, const std::optional<HloSharding>& said)
   std::optional<AxisSharding> sharding = axes_.FromSharding(*said, v.shape->rank());
   if (!sharding.has_value()) return;
   v.sharding = *std::move(sharding);
+  v.unreduced = axes_.UnreducedAxesOf(*said).value_or(AxisList());
   v.is_fixed = true;
 }
 
@@ -174,6 +211,22 @@ absl::Status ProgramShardings::Visit(const HloInstruction& instruction) {
   return absl::OkStatus();
 }
 
+// An array that is wanted as parts of a sum, and only so, may be computed as such.
+void ProgramShardings::KeepSum(const HloInstruction& producer, const AxisList& unreduced) {
+  const auto found = use_of_.find(&producer);
+  if (found == use_of_.end() || producer.user_count() != 1) return;
+  RuleUse& use = uses_[found->second];
+  if (use.results.size() != 1 || variables_[use.results[0]].is_fixed) return;
+  const auto has_parts = [&](int i) { return variables_[i].unreduced == unreduced; };
+  if (IsSumOfParts(producer, use.rule)) {
+    const bool is_reduce = producer.opcode() == HloOpcode::kReduce;  // its initial value is nothing
+    use.sums = is_reduce && has_parts(use.operands[0]) ? SumUse::kTakes : SumUse::kGives;
+  } else if (IsLinear(producer.opcode()) && absl::c_all_of(use.operands, has_parts)) {
+    use.sums = SumUse::kTakes;
+  }
+  if (use.sums != SumUse::kNone) variables_[use.results[0]].unreduced = unreduced;
+}
+
 // The arrays of a group are to have one sharding.
 void ProgramShardings::VisitShardingGroup(const HloInstruction& call) {
   const auto& attributes = call.frontend_attributes().map();
@@ -193,6 +246,9 @@ void ProgramShardings::VisitShardingCall(const HloInstruction& call) {
   const std::vector<int> operands = OperandVariables(call);
   const std::vector<int>& results = of_.at(&call);
   for (size_t i = 0; i < operands.size() && i < results.size(); ++i) Connect(operands[i], results[i]);
+  if (results.size() == 1 && !variables_[results[0]].unreduced.empty()) {
+    KeepSum(*call.operand(0), variables_[results[0]].unreduced);
+  }
 }
 
 // The state has one sharding, in the loop and behind it.
@@ -249,6 +305,7 @@ absl::Status ProgramShardings::VisitBorder(const HloInstruction& border) {
     if (result.is_fixed) continue;
     std::optional<AxisSharding> sharding = axes_.FromGrid(borders[i].to());
     if (sharding.has_value()) result.sharding = *std::move(sharding);
+    result.unreduced = UnreducedAtBorder(border, static_cast<int64_t>(i));
     result.is_fixed = true;
   }
   return absl::OkStatus();
@@ -278,6 +335,25 @@ void ProgramShardings::ConnectResults(const HloInstruction& root, const std::vec
     }
     Connect(from[i], results_[i]);
   }
+}
+
+AxisList ProgramShardings::UnreducedAtBorder(const HloInstruction& border, int64_t operand) const {
+  const bool is_into = devices::BorderKindOf(border) == devices::BorderKind::kIntoRegion;
+  const auto& attributes = border.frontend_attributes().map();
+  const auto text = attributes.find(is_into ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings");
+  const auto manual = attributes.find("xla.sdy.manual_axes");
+  if (text == attributes.end() || manual == attributes.end()) return {};
+  const absl::StatusOr<hlo::SdyMeshes> meshes = hlo::SdyMeshesOf(*border.GetModule());
+  if (!meshes.ok()) return {};
+  const absl::StatusOr<std::vector<NamedSharding>> shardings = hlo::ParseSdyShardings(text->second, *meshes);
+  const absl::StatusOr<std::vector<std::string>> names = hlo::ParseSdyManualAxes(manual->second);
+  if (!shardings.ok() || !names.ok() || operand >= static_cast<int64_t>(shardings->size())) return {};
+  const NamedSharding& sharding = (*shardings)[operand];
+  const Mesh& mesh = sharding.mesh();
+  const absl::StatusOr<HloSharding> sums = HloSharding::V3ToV2Sharding(
+      NamedSharding(mesh, std::vector<NamedSharding::DimensionSharding>(sharding.dim_shardings().size()), {},
+                    Named(sharding.unreduced_axes(), mesh, *names)));
+  return sums.ok() ? axes_.UnreducedAxesOf(*sums).value_or(AxisList()) : AxisList();
 }
 
 absl::StatusOr<ProgramShardings> ProgramShardings::Make(const HloModule& flat, const DeviceAxes& axes,
@@ -393,7 +469,7 @@ bool ProgramShardings::Refine(int i, size_t dimension, const AxisList& axes) {
   if (!variable.open.empty() && !variable.open[dimension]) return false;
   AxisList& now = variable.sharding[dimension];
   if (now.size() >= axes.size() || !IsPrefix(now, axes)) return false;
-  const AxisSet used = SetOf(variable.sharding);
+  const AxisSet used = SetOf(variable.sharding) | SetOf(variable.unreduced);
   AxisList better = now;
   for (size_t k = now.size(); k < axes.size() && (used >> axes[k] & 1) == 0; ++k) {
     better.push_back(axes[k]);

@@ -38,14 +38,23 @@ struct Variable {
   AxisSharding sharding;
   bool is_fixed = false;        // said, or not to be cut
   bool is_manual = false;       // each device has its own, of this shape
+  AxisList unreduced = {};      // axes along which devices hold parts of a sum
   std::vector<bool> open = {};  // [dimension]: said, but may be cut further. Empty: none is said, or all are
 };
+
+// How an operation has to do with arrays of which devices hold parts of a sum (Variable::unreduced).
+//
+//   kNone    it takes the sums, and its result is one if that is said
+//   kGives   a sum that is computed in parts, of which some may stay
+//   kTakes   what it does to the parts of its operands' sums gives the parts of its result's, such as a transpose
+enum class SumUse { kNone, kGives, kTakes };
 
 // Variables of one instruction that a rule connects.
 struct RuleUse {
   PartitionRule rule;
   std::vector<int> operands;  // variables
   std::vector<int> results;
+  SumUse sums = SumUse::kNone;
 };
 
 // What is known of the parameters and the result of a program.
@@ -68,6 +77,8 @@ class ProgramShardings {
   const std::vector<int>& results() const { return results_; }
   // Whether each device runs it with operands of its own.
   bool IsOnDevices(const HloInstruction& instruction) const { return on_devices_.contains(&instruction); }
+  // The axes along which devices hold parts of a sum in a manual region, for an array that crosses its border.
+  AxisList UnreducedAtBorder(const HloInstruction& border, int64_t operand) const;
   // Null if the operation has no rule, or runs on devices.
   const RuleUse* RuleOf(const HloInstruction& instruction) const;
   bool PassesOn(const HloInstruction& instruction) const;
@@ -84,6 +95,7 @@ class ProgramShardings {
 
   absl::Status VisitParameter(const HloInstruction& parameter, const HloSharding& sharding, bool is_open);
   void ConnectResults(const HloInstruction& root, const std::vector<std::optional<HloSharding>>& said);
+  void KeepSum(const HloInstruction& producer, const AxisList& unreduced);
   void VisitShardingGroup(const HloInstruction& call);
   absl::Status VisitComputation(const HloComputation& computation);
   absl::Status Visit(const HloInstruction& instruction);

@@ -137,6 +137,32 @@ def test_arguments_without_a_sharding_take_what_comes(mesh, array):
     np.testing.assert_array_equal(compiled(x, np.ones((16, 8), np.float32)), array + 1)
 
 
+@pytest.mark.skipif("unreduced" not in inspect.signature(P.__new__).parameters, reason="this version of JAX has no unreduced arrays")
+def test_parts_of_sums(devices, array):
+    mesh = Mesh(devices[:4].reshape(2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Explicit, ) * 2)
+    a, b = array[:4, :4], array[:4]
+    sums, whole = P(None, None, unreduced={"x"}), P(None, None)
+    with jax.sharding.use_mesh(mesh) if not hasattr(jax, "set_mesh") else jax.set_mesh(mesh):
+        x, w = jax.device_put(a, P(None, "x")), jax.device_put(b, P("x", None))
+        z = jax.jit(lambda x, w: jnp.einsum("xy,yz->xz", x, w, out_sharding=sums))(x, w)
+        assert z.sharding.spec == sums
+        np.testing.assert_array_equal(z.addressable_shards[0].data, a[:, :2] @ b[:2])
+        np.testing.assert_array_equal(jax.sharding.reshard(z, whole), a @ b)
+        np.testing.assert_array_equal(jax.jit(lambda z: jax.sharding.reshard(z + z, P("x", None)))(z), 2 * a @ b)
+        assert jax.jit(lambda z: z.sum(0))(z).sharding.spec == P(None, unreduced={"x"})
+        z = jax.jit(lambda x: jax.sharding.reshard(x, sums))(jax.device_put(a, whole))
+        np.testing.assert_array_equal([np.asarray(shard.data).sum() for shard in z.addressable_shards], [a.sum(), a.sum(), 0, 0])
+        region = jax.jit(jax.shard_map(lambda x: lax.psum(x, "x"), in_specs=sums, out_specs=whole))
+        np.testing.assert_array_equal(region(z), a)
+        region = jax.jit(jax.shard_map(jnp.dot, in_specs=(P(None, "x"), P("x", None)), out_specs=sums))
+        np.testing.assert_array_equal(jax.sharding.reshard(region(x, w), whole), a @ b)
+        reduced = jax.device_put(a, P(None, None, reduced={"x"}))
+        rows = jax.device_put(array[:, :4], P("x", None))
+        gradient = jax.jit(jax.grad(lambda w, x: jnp.sum(jnp.dot(x, w))))(reduced, rows)
+        assert gradient.sharding.spec == sums
+        np.testing.assert_array_equal(jax.sharding.reshard(gradient, whole), array[:, :4].T @ np.ones((8, 4)))
+
+
 def test_a_region_that_gives_its_argument_back(devices, array):
     mesh = Mesh(devices[:4], ("i",))
     program = jax.jit(_shard_map(lambda x: x, mesh=mesh, in_specs=P(), out_specs=P("i"), **_UNCHECKED))
