@@ -36,7 +36,7 @@ verb_python() {
   if [[ -x .venv/bin/python ]]; then let_venv_import "$PWD/build/python"; fi
   step "test the Python package" env PYTHONPATH=build/python .venv/bin/python -m pytest -q python/tests "$@"
   if (($# == 0)); then
-    step "test JAX on Kashi" env PYTHONPATH=build/jax .venv/bin/python -m pytest -q python/kashi_jax/tests
+    step "test JAX on Kashi" env PYTHONPATH=build/jax:build/python .venv/bin/python -m pytest -q python/kashi_jax/tests
   fi
 }
 

@@ -26,8 +26,8 @@ PJRT_Memory::PJRT_Memory(kashi::MemorySpace& of, PJRT_Device* its_device)
     : memory_space(of),
       device(its_device),
       kind(of.kind()),
-      debug_string(kashi::pjrt::MemoryName(of)),
-      to_string(kashi::pjrt::MemoryText(of)) {}
+      debug_string(kashi::pjrt::MemoryText(of)),
+      to_string(kashi::pjrt::MemoryName(of)) {}
 
 PJRT_Device::PJRT_Device(kashi::LocalDevice& of, PJRT_DeviceDescription* its_description)
     : device(of), description(its_description) {

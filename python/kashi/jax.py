@@ -37,8 +37,13 @@ except ImportError:  # another version of JAX
 
 
 def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None, keep_unused=False,
-        inline=False):
+        inline=False, **options):
     """A function that does what jax.jit(f, …) does, by a program that Kashi compiles and runs on this processor.
+
+    With the package kashi-jax, JAX's backend, it is jax.jit(f, …) on a device of Kashi's: callbacks and all options of
+    jax.jit work (in_shardings, out_shardings, compiler_options, …), and results stay on that device. Arguments that are
+    committed to another device are copied to it. All attributes are those of jax.jit(f), and module(). What follows is
+    for programs without that package, or with a JAX_PLATFORMS that leaves it out.
 
     JAX traces f once for each structure, shapes, dtypes and weak types of the arguments and each value of the static
     ones. The MOST_PROGRAMS programs that were used last are kept. Arguments are pytrees; results are jax.Arrays in the
@@ -57,17 +62,66 @@ def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=Non
     <kashi.Module jit__lambda: 1 computation, 3 instructions>
 
     Raises what jax.jit raises; NotImplementedError for a program that Kashi cannot run, such as one that calls back into
-    Python. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs; lower,
+    Python; TypeError for an option that needs kashi-jax. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs; lower,
     trace and eval_shape are jax.jit's.
     """
     static = {"static_argnums": static_argnums, "static_argnames": static_argnames}
     donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
     if f is None:
-        return functools.partial(jit, **static, **donated, keep_unused=keep_unused, inline=inline)
-    in_jax = jax.jit(f, **static, **donated, keep_unused=keep_unused, inline=inline)
+        return functools.partial(jit, **static, **donated, keep_unused=keep_unused, inline=inline, **options)
+    in_jax = jax.jit(f, **static, **donated, keep_unused=keep_unused, inline=inline, **options)
+    if _has_backend():
+        return _OnBackend(f, in_jax)
+    if options:
+        raise TypeError(f"kashi.jax.jit: {', '.join(sorted(options))}: these options need the package kashi-jax")
     # With all parameters, used or not.
     cache = _Programs(jax.jit(f, **static, **donated, keep_unused=True), *_static_arguments(f, **static))
     return _Jitted(f, in_jax, cache)
+
+
+def _has_backend():
+    """Whether JAX may use the backend of kashi-jax."""
+    platforms = [p for p in (jax.config.jax_platforms or "").split(",") if p]
+    return importlib.util.find_spec("kashi_jax") is not None and (not platforms or _backend_name() in platforms)
+
+
+def _backend_name():
+    return "cpu" if os.environ.get("KASHI_JAX_AS_CPU", "").lower() in ("1", "true", "yes") else "kashi"
+
+
+class _OnBackend:
+    """What jit(f) is with kashi-jax."""
+
+    def __init__(self, f, in_jax):
+        functools.update_wrapper(self, f, updated=())
+        self._in_jax = in_jax
+
+    def __call__(self, *args, **kwargs):
+        device = jax.devices(_backend_name())[0]
+        default = jax.config.jax_default_device
+        if not _is_outside() or device == (jax.devices()[0] if default is None else default):
+            return self._in_jax(*args, **kwargs)
+
+        def move(leaf):
+            is_elsewhere = isinstance(leaf, jax.Array) and leaf.committed and not leaf.devices() <= set(device.client.devices())
+            return jax.device_put(leaf, device) if is_elsewhere else leaf
+
+        args, kwargs = jax.tree_util.tree_map(move, (args, kwargs))
+        with jax.default_device(device):
+            return self._in_jax(*args, **kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __getattr__(self, name):
+        return getattr(self._in_jax, name)
+
+    def __repr__(self):
+        return f"<kashi.jax.jit of {self.__wrapped__!r}>"
+
+    def module(self, *args, **kwargs):
+        """The kashi.Module for these arguments."""
+        return kashi.parse(_proto(self._in_jax.lower(*args, **kwargs)))
 
 
 class _Jitted:

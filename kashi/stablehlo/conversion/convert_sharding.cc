@@ -24,15 +24,18 @@ std::unique_ptr<HloInstruction> SideEffectCall(const Shape& shape, absl::Span<Hl
   return call;
 }
 
-// The attribute of `name`, a list of shardings.
-absl::StatusOr<std::string> ShardingsText(OperationConverter& c, absl::string_view name) {
+// The attribute of `name`, a list of shardings: those of the values that are kept.
+absl::StatusOr<std::string> ShardingsText(OperationConverter& c, absl::string_view name,
+                                          const std::vector<bool>& is_kept) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* list, c.Find(name));
   const Attribute* shardings = FindField(*list, "shardings");
   if (shardings == nullptr) return InvalidArgument("`%s` has no shardings", name);
-  for (const Attribute* sharding : shardings->elements) {
-    KASHI_RETURN_IF_ERROR(HloShardingOfSdy(c.module().sdy_meshes(), *sharding).status());
+  std::vector<const Attribute*> kept;
+  for (size_t i = 0; i < shardings->elements.size(); ++i) {
+    KASHI_RETURN_IF_ERROR(HloShardingOfSdy(c.module().sdy_meshes(), *shardings->elements[i]).status());
+    if (i >= is_kept.size() || is_kept[i]) kept.push_back(shardings->elements[i]);
   }
-  return SdyShardingPerValueText(shardings->elements);
+  return SdyShardingPerValueText(kept);
 }
 
 absl::StatusOr<Instructions> ElementsOrItself(OperationConverter& c, HloInstruction* value, size_t count) {
@@ -96,34 +99,65 @@ absl::Status ConvertNamedComputation(OperationConverter& c) {
   return c.SetResults(results);
 }
 
+namespace {
+
+struct ManualBorder {
+  absl::string_view target, shardings_name;
+  std::string manual_axes;
+};
+
+// Takes values across a border of a manual region: arrays by one custom call, tokens as they are.
+absl::StatusOr<Instructions> CrossBorder(OperationConverter& c, const ManualBorder& border,
+                                         absl::Span<HloInstruction* const> values, const std::vector<Shape>& to) {
+  std::vector<bool> is_array;
+  Instructions arrays, crossed;
+  std::vector<const Shape*> shapes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    is_array.push_back(!values[i]->shape().IsToken());
+    if (is_array[i]) arrays.push_back(values[i]);
+    if (is_array[i]) shapes.push_back(&to[i]);
+  }
+  KASHI_ASSIGN_OR_RETURN(const std::string shardings, ShardingsText(c, border.shardings_name, is_array));
+  if (!arrays.empty()) {
+    const Shape shape = shapes.size() == 1 ? *shapes[0] : ShapeUtil::MakeTupleShapeWithPtrs(shapes);
+    std::unique_ptr<HloInstruction> call = SideEffectCall(shape, arrays, border.target);
+    call->set_frontend_attribute(absl::StrCat("xla.sdy.", border.shardings_name), shardings);
+    call->set_frontend_attribute("xla.sdy.manual_axes", border.manual_axes);
+    KASHI_ASSIGN_OR_RETURN(HloInstruction* const moved, c.Add(std::move(call)));
+    KASHI_ASSIGN_OR_RETURN(crossed, ElementsOrItself(c, moved, shapes.size()));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!is_array[i]) crossed.insert(crossed.begin() + static_cast<int64_t>(i), values[i]);
+  }
+  return crossed;
+}
+
+}  // namespace
+
 absl::Status ConvertManualComputation(OperationConverter& c) {
   KASHI_ASSIGN_OR_RETURN(const Attribute* axes, c.Find("manual_axes"));
   KASHI_ASSIGN_OR_RETURN(const std::string manual_axes, SdyManualAxesText(*axes));
-  KASHI_ASSIGN_OR_RETURN(const std::string in_shardings, ShardingsText(c, "in_shardings"));
-  KASHI_ASSIGN_OR_RETURN(const std::string out_shardings, ShardingsText(c, "out_shardings"));
   KASHI_ASSIGN_OR_RETURN(HloComputation* const body, ManualBody(c));
-
-  Instructions locals;
-  if (body->num_parameters() > 0) {
-    std::vector<const Shape*> shapes;
-    for (const HloInstruction* parameter : body->parameter_instructions()) shapes.push_back(&parameter->shape());
-    const Shape shape = shapes.size() == 1 ? *shapes[0] : ShapeUtil::MakeTupleShapeWithPtrs(shapes);
-    std::unique_ptr<HloInstruction> call = SideEffectCall(shape, c.operands(), "xla.sdy.GlobalToLocalShape");
-    call->set_frontend_attribute("xla.sdy.in_shardings", in_shardings);
-    call->set_frontend_attribute("xla.sdy.manual_axes", manual_axes);
-    KASHI_ASSIGN_OR_RETURN(HloInstruction* const local, c.Add(std::move(call)));
-    KASHI_ASSIGN_OR_RETURN(locals, ElementsOrItself(c, local, shapes.size()));
-  }
+  std::vector<Shape> local_shapes, global_shapes;
+  for (const HloInstruction* parameter : body->parameter_instructions()) local_shapes.push_back(parameter->shape());
+  if (local_shapes.size() != c.operands().size()) return c.Invalid("its region takes another number of operands");
+  KASHI_ASSIGN_OR_RETURN(
+      const Instructions locals,
+      CrossBorder(c, {"xla.sdy.GlobalToLocalShape", "in_shardings", manual_axes}, c.operands(), local_shapes));
   std::unique_ptr<HloInstruction> run = HloInstruction::CreateCall(body->root_instruction()->shape(), locals, body);
   run->set_frontend_attribute("inlineable", "false");
   KASHI_ASSIGN_OR_RETURN(HloInstruction* const ran, c.Add(std::move(run)));
-  if (c.operation().results.empty()) return absl::OkStatus();
-  KASHI_ASSIGN_OR_RETURN(const Instructions results, ElementsOrItself(c, ran, c.operation().results.size()));
+  const size_t count = c.operation().results.size();
+  if (count == 0) return absl::OkStatus();
+  KASHI_ASSIGN_OR_RETURN(const Instructions results, ElementsOrItself(c, ran, count));
   KASHI_ASSIGN_OR_RETURN(const Shape global, c.ResultsShape());
-  std::unique_ptr<HloInstruction> call = SideEffectCall(global, results, "xla.sdy.LocalToGlobalShape");
-  call->set_frontend_attribute("xla.sdy.manual_axes", manual_axes);
-  call->set_frontend_attribute("xla.sdy.out_shardings", out_shardings);
-  return c.Finish(std::move(call));
+  for (size_t i = 0; i < count; ++i) {
+    global_shapes.push_back(global.IsTuple() ? global.tuple_shapes(static_cast<int>(i)) : global);
+  }
+  KASHI_ASSIGN_OR_RETURN(
+      const Instructions globals,
+      CrossBorder(c, {"xla.sdy.LocalToGlobalShape", "out_shardings", manual_axes}, results, global_shapes));
+  return c.SetResults(globals);
 }
 
 }  // namespace kashi::stablehlo

@@ -1,7 +1,10 @@
 """Arrays: memory, donation, copies; compiled programs as objects."""
 import gc
+import os
 import pickle
 import resource
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -123,7 +126,9 @@ def test_errors_are_exceptions():
 
 
 def test_an_error_travels_to_what_depends_on_it():
-    failed = jax.jit(lambda x: jax.pure_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), np.float32), x))(1.0)
+    # A small program would fail at the call.
+    f = jax.jit(lambda x: jax.pure_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), np.float32), (x @ x).sum()))
+    failed = f(jnp.ones((1000, 1000)))
     with pytest.raises(jax.errors.JaxRuntimeError, match="ZeroDivisionError"):
         jax.block_until_ready(jax.jit(lambda x: x + 1)(failed))
 
@@ -171,7 +176,7 @@ def test_many_programs_keep_little():
 def test_copies_have_memory_of_their_own():
     x = jnp.arange(1024.0)
     address = x.unsafe_buffer_pointer()
-    for copy in (jnp.array, jnp.copy, jax.Array.copy, jax.jit(lambda x: x), lambda x: jax.device_put(x, x.device, may_alias=False)):
+    for copy in (jnp.array, jnp.copy, lambda x: x.copy(), jax.jit(lambda x: x), lambda x: jax.device_put(x, x.device, may_alias=False)):
         y = copy(x)
         assert y.unsafe_buffer_pointer() != address
         np.testing.assert_array_equal(x, y)
@@ -216,7 +221,7 @@ def test_handlers_come_before_programs():
 
 def test_a_buffer_is_not_donated_twice():
     x = jnp.arange(8.0)
-    with pytest.raises(ValueError, match="f\\\\(donate\\\\(a\\\\), a\\\\)|donated"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match="previously donated in the same call"):
         jax.jit(lambda a, b: a + b, donate_argnums=(0, 1))(x, x)
 
 

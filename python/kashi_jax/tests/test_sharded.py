@@ -310,3 +310,24 @@ def test_inspect_array_sharding(mesh, array):
 
     with pytest.raises(Exception, match="not this one"):
         g(jax.device_put(array, NamedSharding(mesh, P("x", None))))
+
+
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz",
+                                  "float8_e4m3b11fnuz", "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn"])
+def test_small_floats_in_manual_regions(mesh, name):
+    x = jnp.array([1, 2, 0.5, 4]).astype(name)
+    y = jax.jit(_shard_map(lambda x: x, mesh=mesh, in_specs=P("x"), out_specs=P("x")))(x)
+    np.testing.assert_array_equal(np.asarray(y.astype("float32")), np.asarray(x.astype("float32")))
+
+
+def test_ordered_callbacks_in_manual_regions(devices):
+    mesh, seen = Mesh(devices[:4], ("x", )), []
+
+    def f(x):
+        io_callback(lambda x: seen.append(np.asarray(x)), None, x, ordered=True)
+        return x + 1
+
+    y = jax.jit(_shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x")))(jnp.arange(8.0))
+    np.testing.assert_array_equal(y, np.arange(8) + 1)
+    jax.effects_barrier()
+    np.testing.assert_array_equal(sorted(x[0] for x in seen), [0, 2, 4, 6])
