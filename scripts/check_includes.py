@@ -34,6 +34,7 @@ SYSTEM_INCLUDES = {
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/engine/object_cache.cc": ("fcntl.h", "sys/stat.h", "unistd.h"),  # owners and modes of files
     "kashi/pjrt/pjrt_c_api.h": ("stdbool.h", "stddef.h", "stdint.h"),  # plain C
+    "kashi/pjrt/inspect_sharding.cc": ("dlfcn.h",),  # whether an address is a function
     "kashi/pjrt/report.cc": ("unistd.h",),  # getpid
     "kashi/relayout/cache_model.cc": ("unistd.h",),  # sysconf
     "kashi/relayout/relayout_plan_test.cc": ("sys/mman.h",),  # address space without memory

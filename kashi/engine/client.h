@@ -38,8 +38,8 @@ struct ClientOptions {
   // The limit on the bytes of all buffers and runs together, without memory that the caller lends. 0: most of the
   // available memory (MemoryBudget).
   int64_t memory_limit_bytes = 0;
-  // The engine whose devices these are; it compiles all programs, and its memory has all arrays. "": they are threads of
-  // this process, for all engines that run there.
+  // The engine whose devices these are; it compiles all programs, and its memory has all arrays. "": they are threads
+  // of this process, for all engines that run there.
   std::string engine = "";
 };
 

@@ -1,6 +1,6 @@
-// DeviceMemory: where devices of one kind keep arrays. Buffers, queues and programs work on any; only this class and the
-// engine of the devices read and write the bytes of an array in it. So the address in its Value may mean nothing on the
-// host.
+// DeviceMemory: where devices of one kind keep arrays. Buffers, queues and programs work on any; only this class and
+// the engine of the devices read and write the bytes of an array in it. So the address in its Value may mean nothing on
+// the host.
 //
 //   the host's array ──CopyIn──> Value ──program of the engine──> Value ──CopyOut──> the host's array
 //
@@ -24,8 +24,8 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  // A new, unique array with the elements at `source`, which the host has in this placement. INVALID_ARGUMENT unless the
-  // placement has the type and sizes of the shape; RESOURCE_EXHAUSTED beyond the budget.
+  // A new, unique array with the elements at `source`, which the host has in this placement. INVALID_ARGUMENT unless
+  // the placement has the type and sizes of the shape; RESOURCE_EXHAUSTED beyond the budget.
   virtual absl::StatusOr<Value> CopyIn(const void* source, const Placement& placement, const DenseShape& shape,
                                        const std::shared_ptr<MemoryBudget>& budget) const = 0;
   // The host's array as it is, which `owner` keeps alive. Nothing: the devices need a copy of it.
@@ -40,8 +40,8 @@ class DeviceMemory {
 // The memory of this process. Its arrays are aligned to 64 bytes, as those of XLA's CPU client.
 const DeviceMemory& HostMemory();
 
-// A value of the host in this memory, and back. Both take tuples, too, and leave tokens as they are. They are free where
-// `memory` is HostMemory().
+// A value of the host in this memory, and back. Both take tuples, too, and leave tokens as they are. They are free
+// where `memory` is HostMemory().
 absl::StatusOr<Value> ToDevice(const DeviceMemory& memory, Value value, const std::shared_ptr<MemoryBudget>& budget);
 absl::StatusOr<Value> ToHost(const DeviceMemory& memory, Value value, const std::shared_ptr<MemoryBudget>& budget);
 

@@ -50,8 +50,9 @@ class EngineProgram {
   virtual ~EngineProgram() = default;
   // The module that runs: the one that was compiled, or a copy after the passes of the engine.
   virtual const HloModule& module() const = 0;
-  // Runs the entry; takes the arguments, which are in Engine::memory, as the result. `run` has the device, the limits and the observers of this run, and the plans
-  // of the evaluator, which runs the parts that the engine cannot run: EvaluationRun::Call and CallBy.
+  // Runs the entry; takes the arguments, which are in Engine::memory, as the result. `run` has the device, the limits
+  // and the observers of this run, and the plans of the evaluator, which runs the parts that the engine cannot run:
+  // EvaluationRun::Call and CallBy.
   virtual absl::StatusOr<Value> Execute(std::vector<Value> arguments, evaluator::EvaluationRun& run) const = 0;
   // Machine code for instructions that the evaluator runs one by one (RunHooks::compiled); null: there is none.
   virtual const evaluator::CompiledSteps* steps() const { return nullptr; }

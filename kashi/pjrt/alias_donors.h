@@ -7,8 +7,8 @@
 
 namespace kashi::pjrt {
 
-// Makes an alias (input_output_alias) of each buffer donor and the first result of its size that has none yet, in order.
-// Donors without such a result stay. Callers see it in the text of the program.
+// Makes an alias (input_output_alias) of each buffer donor and the first result of its size that has none yet, in
+// order. Donors without such a result stay. Callers see it in the text of the program.
 absl::Status AliasDonors(HloModule* module);
 
 }  // namespace kashi::pjrt

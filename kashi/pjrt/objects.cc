@@ -7,7 +7,8 @@
 namespace kashi::pjrt {
 namespace {
 
-// As JAX prints the memories of its own CPU devices: PINNED_HOST_4, PinnedHostMemory(id=4, process_index=0, client=cpu).
+// As JAX prints the memories of its own CPU devices: PINNED_HOST_4, PinnedHostMemory(id=4, process_index=0,
+// client=cpu).
 std::string MemoryName(const MemorySpace& memory) {
   const absl::string_view kind = memory.kind() == "device" ? "cpu_device" : memory.kind();
   return absl::StrCat(absl::AsciiStrToUpper(kind), "_", memory.id());

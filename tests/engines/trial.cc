@@ -85,8 +85,8 @@ bool LooksAtComputedNaNs(const HloModule& module, const std::vector<Literal>& ar
   return HloEvaluator(options).Evaluate(module, absl::MakeConstSpan(arguments)).ok() && looks;
 }
 
-// Whether a Fourier transform reads numbers that are not finite, or whose sums may be. Which of its results are NaN then,
-// infinite or finite depends on how the transform is taken apart: XLA's, too, differs there from the formula.
+// Whether a Fourier transform reads numbers that are not finite, or whose sums may be. Which of its results are NaN
+// then, infinite or finite depends on how the transform is taken apart: XLA's, too, differs there from the formula.
 bool TransformsLargeNumbers(const HloModule& module, const std::vector<Literal>& arguments) {
   absl::flat_hash_set<const HloInstruction*> operands;
   for (const HloComputation* computation : module.computations()) {

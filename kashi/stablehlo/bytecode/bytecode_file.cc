@@ -46,8 +46,10 @@ struct KnownDialect {
   absl::string_view name;
   Dialect dialect;
 };
-constexpr KnownDialect kKnownDialects[] = {
-    {"builtin", Dialect::kBuiltin}, {"vhlo", Dialect::kVhlo}, {"sdy", Dialect::kSdy}, {"stablehlo", Dialect::kStablehlo}};
+constexpr KnownDialect kKnownDialects[] = {{"builtin", Dialect::kBuiltin},
+                                           {"vhlo", Dialect::kVhlo},
+                                           {"sdy", Dialect::kSdy},
+                                           {"stablehlo", Dialect::kStablehlo}};
 
 Dialect FindDialect(absl::string_view name) {
   for (const KnownDialect& known : kKnownDialects) {
