@@ -190,6 +190,11 @@ class EntryPartitioner {
     Leaves leaves;
     std::vector<HloSharding> shardings;
     for (size_t i = 0; i < from.size(); ++i) {
+      if (!shardings_.variable(from[i]).shape->IsArray()) {  // a token of a manual region is one of this device, too
+        shardings.push_back(HloSharding::Replicate());
+        leaves.push_back(partitioner_.LeavesOf(root)[i]);
+        continue;
+      }
       if (shardings_.variable(from[i]).is_manual) {
         return InvalidArgument(
             "the result of this global program is different on each device: output %d, from %s, leaves no manual "

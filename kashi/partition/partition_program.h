@@ -34,8 +34,8 @@ struct PartitionOptions {
   static constexpr int64_t kMaxPartitions = 4096;
   // 0: the number of ProgramScopeOf. INVALID_ARGUMENT if the module is not a global program then.
   int64_t num_partitions = 0;
-  // For each leaf of the result, or none: its caller takes any sharding that is even and cuts along whole axes of a mesh,
-  // because JAX has no arrays of others. Dimensions that would be cut otherwise are whole.
+  // For each leaf of the result, or none: its caller takes any sharding that is even and cuts along whole axes of a
+  // mesh, because JAX has no arrays of others. Dimensions that would be cut otherwise are whole.
   std::vector<bool> open_results;
   // For each parameter, or none: the same for one of which the text says no sharding. It leaves the chosen one there.
   std::vector<bool> open_parameters;

@@ -10,8 +10,8 @@
 namespace kashi::partition {
 namespace {
 
-// A rule in which the operand's dimension i is the result's dimension i wherever passes(i), and has no factor elsewhere.
-// Other operands have none.
+// A rule in which the operand's dimension i is the result's dimension i wherever passes(i). Elsewhere, and for other
+// operands, there are no factors.
 template <typename Passes>
 PartitionRule SameDimensions(const HloInstruction& instruction, Passes passes) {
   PartitionRule rule;

@@ -129,8 +129,8 @@ std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) con
   return std::move(choice).Result();
 }
 
-// An operand that is cut where it must be whole is cut along another dimension, if that can be cut evenly: an
-// all-to-all moves less than an all-gather, and each device computes its part only.
+// An operand that is cut where it must be whole is cut along another dimension, if both are cut evenly: an all-to-all
+// moves less than an all-gather, and each device computes its part only.
 void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) const {
   for (size_t k = 0; k < use.operands.size(); ++k) {
     const Variable& variable = shardings_.variable(use.operands[k]);
@@ -139,6 +139,7 @@ void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) co
       const AxisList& cut = variable.sharding[from];
       if (!use.rule.IsWhole(dims[from]) || cut.empty()) continue;
       const int64_t parts = program_.axes().SizeOf(cut);
+      if (variable.shape->dimensions(static_cast<int>(from)) % parts != 0) continue;
       for (size_t to = 0; to < dims.size(); ++to) {
         if (use.rule.IsWhole(dims[to]) || !choice->IsFree(dims[to], cut)) continue;
         const PartitionFactor& factor = use.rule.factors[dims[to]];

@@ -26,24 +26,11 @@ bool IsSumOfParts(const HloInstruction& instruction, const PartitionRule& rule) 
   return instruction.opcode() != HloOpcode::kReduce || IsNeutral(*instruction.operand(1), rule.combiner);
 }
 
-// Whether the operation on sums is the sum of the operations on their parts.
-bool IsLinear(HloOpcode opcode) {
-  switch (opcode) {
-    case HloOpcode::kAdd:
-    case HloOpcode::kBroadcast:
-    case HloOpcode::kConcatenate:
-    case HloOpcode::kCopy:
-    case HloOpcode::kNegate:
-    case HloOpcode::kReshape:
-    case HloOpcode::kReverse:
-    case HloOpcode::kSlice:
-    case HloOpcode::kSubtract:
-    case HloOpcode::kTranspose:
-      return true;
-    default:
-      return false;
-  }
-}
+// Operations that, on sums, give the sum of what they give on the parts.
+constexpr HloOpcode kLinear[] = {
+    HloOpcode::kAdd,     HloOpcode::kBroadcast, HloOpcode::kConcatenate, HloOpcode::kCopy,     HloOpcode::kNegate,
+    HloOpcode::kReshape, HloOpcode::kReverse,   HloOpcode::kSlice,       HloOpcode::kSubtract, HloOpcode::kTranspose,
+};
 
 // The axes of the list with these names.
 std::vector<AxisRef> Named(absl::Span<const AxisRef> axes, const Mesh& mesh, const std::vector<std::string>& names) {
@@ -221,7 +208,7 @@ void ProgramShardings::KeepSum(const HloInstruction& producer, const AxisList& u
   if (IsSumOfParts(producer, use.rule)) {
     const bool is_reduce = producer.opcode() == HloOpcode::kReduce;  // its initial value is nothing
     use.sums = is_reduce && has_parts(use.operands[0]) ? SumUse::kTakes : SumUse::kGives;
-  } else if (IsLinear(producer.opcode()) && absl::c_all_of(use.operands, has_parts)) {
+  } else if (absl::c_linear_search(kLinear, producer.opcode()) && absl::c_all_of(use.operands, has_parts)) {
     use.sums = SumUse::kTakes;
   }
   if (use.sums != SumUse::kNone) variables_[use.results[0]].unreduced = unreduced;

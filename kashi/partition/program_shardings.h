@@ -133,8 +133,8 @@ bool DiffersOnDevices(const HloInstruction& instruction);
 // Whether a border out of a manual region leads into an enclosing region.
 bool StaysInRegion(const HloInstruction& border);
 
-// The longest prefix of a list of axes into whose number of parts the factor may be cut where the operation is computed.
-// For a moving window: all of the list, or nothing.
+// The longest prefix of a list of axes along which a factor may be cut where the operation is computed. For a moving
+// window: all of the list, or nothing.
 AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list);
 
 }  // namespace kashi::partition
