@@ -189,7 +189,8 @@ TEST(PartitionProgramTest, ShardingGroups) {
   PartitionOptions options;
   const auto whole = PartitionProgram(*module, options);
   ASSERT_TRUE(whole.ok()) << whole.status();
-  EXPECT_EQ((*whole)->result_shape().ToString(), "(f32[2,6], f32[8,6], f32[2,6])");
+  EXPECT_EQ((*whole)->result_shape().ToString(), "(f32[2,6], f32[2,6], f32[2,6])");
+  EXPECT_TRUE(ParameterShardings(**whole)[1].IsReplicated());
   options.open_parameters = {true, true};
   const auto open = PartitionProgram(*module, options);
   ASSERT_TRUE(open.ok()) << open.status();

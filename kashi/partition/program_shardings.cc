@@ -214,17 +214,19 @@ void ProgramShardings::KeepSum(const HloInstruction& producer, const AxisList& u
   if (use.sums != SumUse::kNone) variables_[use.results[0]].unreduced = unreduced;
 }
 
-// The arrays of a group are to have one sharding.
+// The arrays of a group are to have one sharding: that of a variable that stands for them all. Another sharding may be
+// said of a member, such as a parameter; if it is the result, too, that has the sharding of the group.
 void ProgramShardings::VisitShardingGroup(const HloInstruction& call) {
   const auto& attributes = call.frontend_attributes().map();
   const auto id = attributes.find("xla.sdy.sharding_group_id");
   const std::vector<int> members = OperandVariables(call);
-  if (id == attributes.end() || members.empty()) return;
-  const auto [first, is_new] = groups_.try_emplace(id->second, members[0]);
-  const Variable &a = variables_[first->second], &b = variables_[members[0]];
-  if (!is_new && a.shape->IsArray() && b.shape->IsArray() && a.shape->dimensions() == b.shape->dimensions()) {
-    Connect(first->second, members[0]);
-  }
+  if (id == attributes.end() || members.size() != 1) return;
+  const Shape& shape = *variables_[members[0]].shape;
+  const auto [group, is_new] = groups_.try_emplace(id->second, static_cast<int>(variables_.size()));
+  if (is_new) NewVariable(shape);
+  if (shape.dimensions() != variables_[group->second].shape->dimensions()) return;
+  group_of_[members[0]] = group->second;
+  Connect(group->second, members[0]);
 }
 
 void ProgramShardings::VisitShardingCall(const HloInstruction& call) {
@@ -315,7 +317,11 @@ void ProgramShardings::ConnectResults(const HloInstruction& root, const std::vec
   results_ = NewVariables(root.shape());
   const std::vector<int>& from = of_.at(&root);
   for (size_t i = 0; i < from.size(); ++i) {
-    if (i < said.size()) {
+    const auto group = group_of_.find(from[i]);
+    // What is said of a member of a group, and not of the result, is said of a parameter.
+    const bool is_in_group = group != group_of_.end() && !root.has_sharding();
+    if (is_in_group) Connect(group->second, results_[i]);
+    if (i < said.size() && !is_in_group) {
       Fix(results_[i], said[i]);
       if (said[i].has_value()) variables_[results_[i]].is_fixed = true;
       Open(results_[i], variables_[from[i]].open);

@@ -123,7 +123,8 @@ class ProgramShardings {
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> of_;
   absl::flat_hash_map<const HloInstruction*, size_t> use_of_;
   std::vector<RuleUse> uses_;
-  absl::flat_hash_map<std::string, int> groups_;  // the first array of each of Shardy's groups
+  absl::flat_hash_map<std::string, int> groups_;  // the variable of each of Shardy's groups
+  absl::flat_hash_map<int, int> group_of_;        // that of a member
   std::vector<const HloInstruction*> order_;      // operands and bodies before their users
   absl::flat_hash_set<const HloInstruction*> on_devices_;
 };

@@ -123,7 +123,8 @@ def test_partitioned_callbacks_get_shards(mesh, array):
 def test_arrays_that_are_sharded_alike(mesh, array):
     shard_alike = pytest.importorskip("jax.experimental.shard_alike").shard_alike  # not in JAX 0.12
     x = jax.device_put(array, NamedSharding(mesh, P("x", "y")))
-    for like in jax.jit(shard_alike)(x, array):
+    whole = jax.device_put(array, NamedSharding(mesh, P()))
+    for like in (*jax.jit(shard_alike)(x, array), *jax.jit(shard_alike)(whole, x)):
         assert like.sharding.spec == P("x", "y")
         np.testing.assert_array_equal(like, array)
     _, like = jax.jit(lambda x: shard_alike(x, jnp.ones_like(x)))(x)
