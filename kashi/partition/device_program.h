@@ -112,8 +112,8 @@ class DeviceProgram {
   HloInstruction* ElementsForWindows(HloInstruction* x, int64_t dimension, const AxisList& along,
                                      const MovingWindow& window, const HaloPlan& plan, HloInstruction* outside);
 
-  // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it. A
-  // slice of an array that is there gives nothing back that the array itself has: it is made of that.
+  // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it. If x
+  // was made here itself, of an array that has all that is wanted, it is made of that: nothing is brought back.
   absl::StatusOr<HloInstruction*> Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
                                           const AxisSharding& to);
   // The array of sizes `whole` that consists of tiles, all of the shape of x: tile t, in row-major order, comes from
@@ -140,13 +140,13 @@ class DeviceProgram {
   // An array of these sizes of which an instruction is the shard under a sharding. At the borders of manual regions one
   // instruction is a shard of several arrays.
   using Placed = std::tuple<const HloInstruction*, std::vector<int64_t>, AxisSharding>;
-  struct Coarser {
+  struct Origin {
     HloInstruction* array;
     AxisSharding sharding;
   };
   std::map<std::pair<Placed, AxisSharding>, HloInstruction*> resharded_;
   std::map<std::pair<const HloInstruction*, AxisList>, HloInstruction*> sums_;
-  std::map<Placed, Coarser> slices_;  // what they are slices of
+  std::map<Placed, Origin> origins_;  // what the results of Reshard were made of
   std::map<std::pair<const HloInstruction*, int64_t>, HloInstruction*> elements_;
 };
 

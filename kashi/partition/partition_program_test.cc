@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_util.h"
@@ -323,6 +324,9 @@ TEST(PartitionProgramTest, WholeResultsAreNotGatheredAgain) {
     })");
   ExpectSame(text);
   EXPECT_EQ(CollectivesOf(text), "all-gather");
+  const std::string even = absl::StrReplaceAll(text, {{"8,6", "8,8"}});  // cut along the other dimension meanwhile
+  ExpectSame(even);
+  EXPECT_EQ(CollectivesOf(even), "all-to-all all-to-all");
 }
 
 // Open dimensions of a constraint take what propagation brings, and the others do not.

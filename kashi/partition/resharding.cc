@@ -162,14 +162,14 @@ absl::StatusOr<HloInstruction*> DeviceProgram::Reshard(HloInstruction* x, const 
                                                        const AxisSharding& to) {
   if (from == to) return x;
   const std::vector<int64_t> sizes(whole.dimensions().begin(), whole.dimensions().end());
-  const auto coarser = slices_.find({x, sizes, from});
-  if (coarser != slices_.end() && IsFiner(to, coarser->second.sharding)) {
-    return Reshard(coarser->second.array, whole, coarser->second.sharding, to);
+  const auto origin = origins_.find({x, sizes, from});
+  if (origin != origins_.end() && IsFiner(to, origin->second.sharding)) {
+    return Reshard(origin->second.array, whole, origin->second.sharding, to);
   }
   const auto [place, is_new] = resharded_.try_emplace({Placed{x, sizes, from}, to}, nullptr);
   if (!is_new) return place->second;
   KASHI_ASSIGN_OR_RETURN(place->second, Resharder(this, x, whole, from, to).Run());
-  if (IsFiner(to, from)) slices_.try_emplace({place->second, sizes, to}, Coarser{x, from});
+  origins_.try_emplace({place->second, sizes, to}, Origin{x, from});
   return place->second;
 }
 
