@@ -20,7 +20,8 @@ foreach(proto IN LISTS protos)
     OUTPUT ${output}.h ${output}.cc
     COMMAND protobuf::protoc --cpp_out=${KASHI_GENERATED_DIR} -I${PROJECT_SOURCE_DIR} ${proto}
     ${use_own_enum}
-    DEPENDS ${protos} ${PROJECT_SOURCE_DIR}/cmake/use_own_enum.cmake
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${output}.cc -P ${PROJECT_SOURCE_DIR}/cmake/register_once.cmake
+    DEPENDS ${protos} ${PROJECT_SOURCE_DIR}/cmake/use_own_enum.cmake ${PROJECT_SOURCE_DIR}/cmake/register_once.cmake
     COMMENT "protoc kashi/proto/${name}.proto"
     VERBATIM)
   list(APPEND generated ${output}.h ${output}.cc)

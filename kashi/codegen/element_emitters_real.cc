@@ -32,7 +32,9 @@ llvm::Value* EmitImag(const ElementOperation& op) { return Constant(op, 0); }
 // 1 with the sign of x; NaN and both zeros as they are.
 llvm::Value* EmitSign(const ElementOperation& op) {
   llvm::Value* one = op.ir().CreateBinaryIntrinsic(llvm::Intrinsic::copysign, Constant(op, 1), op.x());
-  return op.ir().CreateSelect(op.ir().CreateFCmpONE(op.x(), Constant(op, 0)), one, op.x());
+  // Denormal numbers are 0 to the comparison, so their sign is 0. That of NaN is NaN.
+  llvm::Value* zero = op.ir().CreateFMul(op.x(), Constant(op, 0));
+  return op.ir().CreateSelect(op.ir().CreateFCmpONE(op.x(), Constant(op, 0)), one, zero);
 }
 
 llvm::Value* EmitIsFinite(const ElementOperation& op) {

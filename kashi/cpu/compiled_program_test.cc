@@ -171,6 +171,16 @@ TEST(CompiledProgramTest, FlushesDenormalNumbersIfToldTo) {
   EXPECT_EQ(RunCompiled(*module, arguments, options).value(), HloEvaluator().Evaluate(*module, arguments).value());
 }
 
+// The comparison of the two engines found 5.6e-45 here: a number that is 0 to a comparison was given back as it was.
+TEST(CompiledProgramTest, SignsOfFlushedNumbersAreZeros) {
+  const auto module = ReadVerified("ENTRY e { x = f32[6] parameter(0) ROOT r = f32[6] sign(x) }").value();
+  std::vector<Literal> arguments;
+  arguments.push_back(LiteralUtil::CreateR1<float>({1e-40f, -1e-40f, 0.0f, -0.0f, -3, INFINITY}));
+  const Literal result = RunCompiled(*module, arguments, CompileOptions()).value();
+  EXPECT_EQ(result, LiteralUtil::CreateR1<float>({0.0f, -0.0f, 0.0f, -0.0f, -1, 1}));
+  EXPECT_TRUE(std::signbit(result.data<float>()[1]) && !std::signbit(result.data<float>()[0]));
+}
+
 // ---- Operations that move elements, within a kernel: on short and long rows, so that all kinds of loops are taken.
 
 TEST(CompiledProgramTest, MovesElements) {

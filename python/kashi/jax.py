@@ -62,8 +62,8 @@ def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=Non
     <kashi.Module jit__lambda: 1 computation, 3 instructions>
 
     Raises what jax.jit raises; NotImplementedError for a program that Kashi cannot run, such as one that calls back into
-    Python; TypeError for an option that needs kashi-jax. Attributes: module(*args) is the kashi.Module for these arguments; clear_cache() forgets all programs; lower,
-    trace and eval_shape are jax.jit's.
+    Python; TypeError for an option that needs kashi-jax. Attributes: module(*args) is the kashi.Module for these
+    arguments; clear_cache() forgets all programs; lower, trace and eval_shape are jax.jit's.
     """
     static = {"static_argnums": static_argnums, "static_argnames": static_argnames}
     donated = {"donate_argnums": donate_argnums, "donate_argnames": donate_argnames}
@@ -82,7 +82,9 @@ def jit(f=None, *, static_argnums=None, static_argnames=None, donate_argnums=Non
 def _has_backend():
     """Whether JAX may use the backend of kashi-jax."""
     platforms = [p for p in (jax.config.jax_platforms or "").split(",") if p]
-    return importlib.util.find_spec("kashi_jax") is not None and (not platforms or _backend_name() in platforms)
+    package = importlib.util.find_spec("kashi_jax")
+    is_here = package is not None and package.origin is not None  # not just a folder of this name
+    return is_here and (not platforms or _backend_name() in platforms)
 
 
 def _backend_name():
@@ -97,16 +99,18 @@ class _OnBackend:
         self._in_jax = in_jax
 
     def __call__(self, *args, **kwargs):
-        device = jax.devices(_backend_name())[0]
-        default = jax.config.jax_default_device
-        if not _is_outside() or device == (jax.devices()[0] if default is None else default):
+        if not _is_outside():
             return self._in_jax(*args, **kwargs)
+        device = jax.devices(_backend_name())[0]
 
-        def move(leaf):
-            is_elsewhere = isinstance(leaf, jax.Array) and leaf.committed and not leaf.devices() <= set(device.client.devices())
-            return jax.device_put(leaf, device) if is_elsewhere else leaf
+        def is_elsewhere(leaf):
+            return isinstance(leaf, jax.Array) and leaf.committed and next(iter(leaf.devices())).client is not device.client
 
-        args, kwargs = jax.tree_util.tree_map(move, (args, kwargs))
+        if any(map(is_elsewhere, jax.tree_util.tree_leaves((args, kwargs)))):
+            args, kwargs = jax.tree_util.tree_map(lambda leaf: jax.device_put(leaf, device) if is_elsewhere(leaf) else leaf, (args, kwargs))
+        default = jax.config.jax_default_device
+        if device == (jax.devices()[0] if default is None else default):
+            return self._in_jax(*args, **kwargs)
         with jax.default_device(device):
             return self._in_jax(*args, **kwargs)
 
