@@ -64,8 +64,9 @@ absl::StatusOr<std::unique_ptr<Buffer>> Buffer::CopyTo(MemorySpace& memory_space
   elements->ready.OnReady([elements, copied, ready, &memory = device().memory(),
                            budget = device().client().memory()](const absl::Status& status) {
     absl::StatusOr<Value> copy = status.ok() ? memory.MakeOwn(elements->value, budget) : absl::StatusOr<Value>(status);
+    const absl::Status copied_status = copy.status();
     if (copy.ok()) copied->value = *std::move(copy);
-    ready->Complete(copy.status());
+    ready->Complete(copied_status);
   });
   return std::make_unique<Buffer>(memory_space, std::make_shared<BufferState>(shape(), copied));
 }
