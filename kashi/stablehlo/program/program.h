@@ -215,12 +215,13 @@ class Program {
   absl::Span<T> NewArray(size_t count) {
     if (count == 0) return {};
     // Arrays of pointers are intended here; clang-tidy takes their size for a mistake.
-    // NOLINTNEXTLINE(bugprone-sizeof-expression)
+    // NOLINTBEGIN(bugprone-sizeof-expression)
     T* items = static_cast<T*>(Allocate(count * sizeof(T), alignof(T)));
     // Copies of one item: for some types, compilers make T() with a slow string instruction.
     static const T kItem = T();
     static_assert(std::is_trivially_copyable_v<T>);
     for (size_t i = 0; i < count; ++i) std::memcpy(static_cast<void*>(items + i), &kItem, sizeof(T));
+    // NOLINTEND(bugprone-sizeof-expression)
     return absl::MakeSpan(items, count);
   }
   template <typename T>
