@@ -10,9 +10,6 @@
 namespace kashi::pjrt {
 namespace {
 
-// Of a token, nothing.
-Layout LayoutOf(const Shape& shape) { return shape.IsArray() ? shape.layout() : Layout(); }
-
 PJRT_Error* Destroy(PJRT_Layouts_MemoryLayout_Destroy_Args* args) {
   delete args->layout;
   return nullptr;
@@ -29,12 +26,12 @@ PJRT_Error* GetDefault(Args* args) {
   absl::StatusOr<Shape> shape = ShapeOf(args->type, args->dims, args->num_dims);
   if (!shape.ok()) return MakeError(shape.status());
   if (shape->IsArray()) LayoutUtil::SetToDefaultLayout(&*shape);
-  args->layout = NewObject<PJRT_Layouts_MemoryLayout>(LayoutOf(*shape));
+  args->layout = NewObject<PJRT_Layouts_MemoryLayout>(VisibleLayout(*shape));
   return nullptr;
 }
 
 PJRT_Error* OfBuffer(PJRT_Layouts_Buffer_MemoryLayout_Args* args) {
-  args->layout = NewObject<PJRT_Layouts_MemoryLayout>(LayoutOf(args->buffer->shape));
+  args->layout = NewObject<PJRT_Layouts_MemoryLayout>(VisibleLayout(args->buffer->shape));
   return nullptr;
 }
 
@@ -54,6 +51,8 @@ absl::Status SetVisibleLayout(const Layout& layout, Shape* array) {
   *array->mutable_layout() = layout;
   return absl::OkStatus();
 }
+
+Layout VisibleLayout(const Shape& shape) { return shape.IsArray() ? shape.layout() : Layout(); }
 
 PJRT_Extension_Base* LayoutsExtension(PJRT_Extension_Base* next) {
   static PJRT_Layouts_Extension extension = {

@@ -14,6 +14,9 @@ namespace kashi::pjrt {
 // Gives the array a layout that callers see. INVALID_ARGUMENT for one with tiles, or that does not fit it.
 absl::Status SetVisibleLayout(const Layout& layout, Shape* array);
 
+// The layout that callers see; of a token, nothing.
+Layout VisibleLayout(const Shape& shape);
+
 // Lives as long as the process. `next`: the extension after it, or null.
 PJRT_Extension_Base* LayoutsExtension(PJRT_Extension_Base* next);
 

@@ -3,6 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kashi/array/layout_util.h"
+#include "kashi/pjrt/layouts_extension.h"
 
 namespace kashi::pjrt {
 namespace {
@@ -81,8 +82,7 @@ PJRT_Executable::Leaves::Leaves(const std::vector<kashi::pjrt::Executable::Leaf>
       sharding_sizes.push_back(leaf.sharding->size());
     }
     types.push_back(leaf.type);
-    owned_layouts.push_back(
-        std::make_unique<PJRT_Layouts_MemoryLayout>(leaf.shape.IsArray() ? leaf.shape.layout() : kashi::Layout()));
+    owned_layouts.push_back(std::make_unique<PJRT_Layouts_MemoryLayout>(kashi::pjrt::VisibleLayout(leaf.shape)));
     layouts.push_back(owned_layouts.back().get());
     ranks.push_back(leaf.shape.IsArray() ? leaf.shape.dimensions().size() : 0);
     if (leaf.shape.IsArray()) dims.insert(dims.end(), leaf.shape.dimensions().begin(), leaf.shape.dimensions().end());
