@@ -9,8 +9,12 @@ namespace kashi::hlo {
 
 bool TextScanner::SkipComment() {
   if (PeekHere(1) == '*') {
+    if (at_ >= unfinished_from_) return false;
     const size_t end = text_.find("*/", at_ + 2);
-    if (end == absl::string_view::npos) return false;
+    if (end == absl::string_view::npos) {
+      unfinished_from_ = at_;
+      return false;
+    }
     at_ = end + 2;
     return true;
   }

@@ -83,6 +83,9 @@ class TextScanner : public base::TextPlace<TextScanner> {
   friend class base::TextPlace<TextScanner>;
   // Does not skip an unfinished comment, so its `/` becomes an error.
   bool SkipComment();
+
+  // No comment that begins here or later ends. Kept, so that many unfinished ones do not each search the text.
+  size_t unfinished_from_ = absl::string_view::npos;
 };
 
 }  // namespace kashi::hlo
