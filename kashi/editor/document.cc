@@ -102,7 +102,7 @@ LineBefore SplitLine(absl::string_view text, size_t offset) {
 // The place of a word in an operation, by the brackets before it.
 enum class WordPlace { kOpcode, kOperand, kAttributeName, kAttributeValue };
 
-// `operation`: " f32[2] add(" and so on. The parentheses of the operands follow a letter; those of a tuple shape do not.
+// `operation`: " f32[2] add(" and so on. The parentheses of operands follow a letter, those of a tuple shape do not.
 WordPlace PlaceInOperation(absl::string_view operation, absl::string_view* opcode) {
   int depth = 0;
   bool has_operands = false;

@@ -69,8 +69,8 @@ class Document {
   std::vector<OutlineItem> Outline() const;
   // The opcodes, attributes and names that begin with the word before `offset`, and fit there.
   std::vector<Completion> CompletionsAt(size_t offset) const;
-  // The places to replace by `name`. INVALID_ARGUMENT if there is no name at `offset`, if `name` is none in HLO text, or
-  // if its scope has it already.
+  // The places to replace by `name`. INVALID_ARGUMENT if there is no name at `offset`, if `name` is none in HLO text,
+  // or if its scope has it already.
   absl::StatusOr<std::vector<TextRange>> Rename(size_t offset, absl::string_view name) const;
 
  private:

@@ -29,6 +29,8 @@ NamesIn NamesInAttribute(absl::string_view name) {
   return computations->contains(name) ? NamesIn::kComputations : NamesIn::kNone;
 }
 
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
 }  // namespace
 
 bool operator==(const TextRange& a, const TextRange& b) { return a.begin == b.begin && a.end == b.end; }
@@ -52,8 +54,8 @@ class TextIndexer {
     if (scan_.AtEnd() || SkipQuotedOrBracketed() || !scan_.ReadIdentHere().empty()) return;
     SkipByte();
   }
-  // Each that is not closed costs a look at the rest of the text. After some of them they are bytes like others, so that
-  // the work stays linear.
+  // Each that is not closed costs a look at the rest of the text. After some of them they are bytes like others, so
+  // that the work stays linear.
   bool SkipQuotedOrBracketed() {
     constexpr int kMostUnclosed = 50;
     if (absl::string_view("\"'([{").find(scan_.PeekHere()) == absl::string_view::npos) return false;
@@ -64,10 +66,6 @@ class TextIndexer {
   }
   void SkipByte() { scan_.Seek(std::min(scan_.offset() + 1, scan_.text().size())); }
   bool AtEndOfText() const { return scan_.offset() >= scan_.text().size(); }
-  bool AtSpace() const {
-    const char c = scan_.PeekHere();
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-  }
 
   TextRange ReadIdentRange() {
     scan_.SkipSpace();
@@ -87,7 +85,7 @@ class TextIndexer {
   bool ReadModuleLine() {
     if (scan_.PeekIdent() != "HloModule") return false;
     while (!AtEndOfText() && scan_.PeekHere() != '\n') {
-      if (AtSpace()) {
+      if (IsSpace(scan_.PeekHere())) {
         SkipByte();
       } else {
         SkipToken();
@@ -241,7 +239,7 @@ class TextIndexer {
     scan_.SkipSpace();
     if (names != NamesIn::kNone && ReadNames(scope)) return;
     while (!AtEndOfText() && scan_.PeekHere() != '\n' && scan_.PeekHere() != ',' && scan_.PeekHere() != '}') {
-      if (!AtSpace()) {
+      if (!IsSpace(scan_.PeekHere())) {
         SkipToken();
       } else if (SkipByte(); BeginsInstruction()) {
         return;

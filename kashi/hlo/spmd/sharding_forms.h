@@ -23,8 +23,8 @@ namespace kashi::hlo {
 // `mesh['x'=2,'y'=4]`, with their lists of devices. INVALID_ARGUMENT for other texts and for inconsistent meshes.
 absl::StatusOr<Mesh> ParseMeshAxes(absl::string_view text);
 
-// `rank`: dimensions of the array, for P. INVALID_ARGUMENT with the reason; for Shardy's and JAX's form also if there is
-// no mesh.
+// `rank`: dimensions of the array, for P. INVALID_ARGUMENT with the reason; for Shardy's and JAX's form also if there
+// is no mesh.
 absl::StatusOr<HloSharding> ParseShardingForm(absl::string_view text, const std::optional<Mesh>& mesh, int64_t rank);
 
 }  // namespace kashi::hlo
