@@ -44,6 +44,7 @@ std::optional<BufferAssignment> BufferAssigner::Assign(const HloComputation& com
     if (!AddArguments(parameter->shape(), &arguments)) return std::nullopt;
   }
   if (!AddResults(computation.root_instruction()->shape())) return std::nullopt;
+  SetTenants(computation, arguments);
   const std::optional<Leaves> leaves = AssignSteps(computation, arguments, assignment_.results, &assignment_.steps);
   return leaves.has_value() ? Finish(*leaves) : std::nullopt;
 }
@@ -82,6 +83,38 @@ bool BufferAssigner::AddResults(const Shape& shape) {
   return true;
 }
 
+void BufferAssigner::SetTenants(const HloComputation& computation, absl::Span<const Leaves> arguments) {
+  for (const LeafAlias& alias : aliases_) {
+    int64_t leaf = alias.argument, parameter = 0;
+    for (; leaf >= static_cast<int64_t>(arguments[parameter].size()); ++parameter) {
+      leaf -= static_cast<int64_t>(arguments[parameter].size());
+    }
+    pool_.SetTenant(assignment_.results[alias.result], arguments[parameter][leaf]);
+    const std::optional<OperandUse> replacer =
+        ReplacerOf(*computation.parameter_instruction(parameter), leaf, {computation.root_instruction(), alias.result});
+    if (replacer.has_value()) replacements_.push_back(*replacer);
+  }
+}
+
+// The operation that makes the leaf of the root element by element of this leaf of a parameter, or makes what is then
+// changed in place.
+std::optional<OperandUse> BufferAssigner::ReplacerOf(const HloInstruction& parameter, int64_t leaf,
+                                                     const LeafOf& result) const {
+  for (std::optional<LeafOf> at = result; at.has_value(); at = MadeFrom(*at)) {
+    const HloInstruction& x = *at->instruction;
+    if (!IsElementwise(x)) continue;
+    for (int64_t i = 0; i < x.operand_count(); ++i) {
+      if (!CanReplace(*x.operand(i), ResultShape(x, at->leaf))) continue;
+      std::optional<LeafOf> origin = LeafOf{x.operand(i), 0};
+      while (origin.has_value() && origin->instruction->opcode() != HloOpcode::kParameter) {
+        origin = ForwardedFrom(*origin);
+      }
+      if (origin.has_value() && origin->instruction == &parameter && origin->leaf == leaf) return OperandUse{&x, i};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Leaves> BufferAssigner::AssignWithin(const HloComputation& computation,
                                                    absl::Span<const Leaves> arguments, const Leaves& wanted,
                                                    BufferSequence* steps) {
@@ -94,7 +127,8 @@ std::optional<Leaves> BufferAssigner::AssignWithin(const HloComputation& computa
 
 std::optional<Leaves> BufferAssigner::AssignSteps(const HloComputation& computation, absl::Span<const Leaves> arguments,
                                                   const Leaves& wanted, BufferSequence* steps) {
-  const absl::StatusOr<LinearSchedule> schedule = MakeLinearSchedule(computation);
+  const absl::StatusOr<LinearSchedule> schedule =
+      MakeLinearSchedule(computation, depth_ == 0 ? replacements_ : std::vector<OperandUse>());
   if (!schedule.ok()) return std::nullopt;
   const RootLeaves root_leaves =
       FindRootLeaves(*computation.root_instruction(), [this](const LeafOf& at) { return MadeFrom(at); });
@@ -203,15 +237,19 @@ Leaves BufferAssigner::TakeResults(const TurnOf& turn) {
   return leaves;
 }
 
+// For an instruction that no step hands on: a tuple, say.
+bool BufferAssigner::IsElementwise(const HloInstruction& x) const {
+  return x.operand_count() > 0 && x.opcode() != HloOpcode::kWhile && x.opcode() != HloOpcode::kConditional &&
+         x.opcode() != HloOpcode::kTuple && x.opcode() != HloOpcode::kGetTupleElement && !KeepsElements(x) &&
+         rules_.UseOf(x).kind == MemoryUse::Kind::kElementwise;
+}
+
 // The leaf of an operand that is best made where this one is wanted: the instruction hands it on, updates it, or may
 // replace it, element by element, and nothing else uses it.
 std::optional<LeafOf> BufferAssigner::MadeFrom(const LeafOf& at) const {
   if (const std::optional<LeafOf> from = ForwardedOrUpdatedFrom(at); from.has_value()) return from;
   const HloInstruction& x = *at.instruction;
-  if (x.operand_count() == 0 || x.opcode() == HloOpcode::kWhile || x.opcode() == HloOpcode::kConditional ||
-      rules_.UseOf(x).kind != MemoryUse::Kind::kElementwise) {
-    return std::nullopt;
-  }
+  if (!IsElementwise(x)) return std::nullopt;
   int64_t earlier = at.leaf;  // results, each of which takes the place of another operand
   for (const HloInstruction* operand : x.operands()) {
     if (operand->user_count() > 1 || !CanReplace(*operand, ResultShape(x, at.leaf))) continue;
@@ -234,12 +272,31 @@ int BufferAssigner::ReplaceableOperand(const TurnOf& turn, int64_t leaf) const {
   return found;
 }
 
+// Whether the step is the last one to read the tenant of the wanted result, and the tenant has the sizes of that.
+bool BufferAssigner::ReplacesTenant(const TurnOf& turn, int64_t leaf) const {
+  const int wanted = turn.wanted[leaf];
+  if (wanted == kNoBuffer || pool_.holders(wanted) > 0) return false;
+  const int tenant = pool_.tenant(wanted);
+  if (tenant == kNoBuffer || pool_.holders(tenant) != 1) return false;
+  for (size_t i = 0; i < turn.operands.size(); ++i) {
+    const HloInstruction& operand = *turn.instruction.operand(static_cast<int64_t>(i));
+    if (!turn.is_last_use[i] || !CanReplace(operand, ResultShape(turn.instruction, leaf))) continue;
+    if (turn.operands[i][0] == tenant) return true;
+  }
+  return false;
+}
+
 Leaves BufferAssigner::TakeElementwiseResults(const TurnOf& turn) {
   const std::vector<int64_t> bytes = *LeafBytes(turn.instruction.shape());
   Leaves results;
   for (size_t leaf = 0; leaf < bytes.size(); ++leaf) {
     const int wanted = turn.wanted[leaf];
-    const bool is_wanted_free = wanted != kNoBuffer && pool_.holders(wanted) == 0;
+    if (ReplacesTenant(turn, static_cast<int64_t>(leaf))) {
+      pool_.TakeFree(wanted, &turn.instruction);
+      results.push_back(wanted);
+      continue;
+    }
+    const bool is_wanted_free = wanted != kNoBuffer && pool_.IsFree(wanted);
     const int replaced = is_wanted_free ? kNoBuffer : ReplaceableOperand(turn, static_cast<int64_t>(leaf));
     if (replaced != kNoBuffer) pool_.Hold(replaced);
     results.push_back(replaced != kNoBuffer ? replaced : pool_.Take(wanted, bytes[leaf], &turn.instruction));
@@ -268,20 +325,28 @@ Leaves BufferAssigner::TakeState(const MemoryUse& use, TurnOf* turn) {
   return state;
 }
 
+// Whether the result may begin as the argument, of which this is the last use.
+bool BufferAssigner::CanGiveAway(int argument, int result) const {
+  if (result == kNoBuffer || pool_[argument].home != Home::kArgument || pool_[result].home != Home::kResult)
+    return false;
+  const bool is_fresh = depth_ == 0 && !pool_.is_written(result) && pool_.holders(result) == 0;
+  return is_fresh && pool_.holders(argument) == 1;
+}
+
 int BufferAssigner::TakeWritable(int from, bool is_last_use, int wanted, TurnOf* turn) {
   if (is_last_use && pool_.IsLastHolder(from)) {
     pool_.Hold(from);
     return from;
   }
-  const bool is_fresh = wanted != kNoBuffer && !pool_.is_written(wanted) && depth_ == 0;
-  const int to = pool_.Take(wanted, pool_.bytes(from), &turn->instruction);
-  const bool is_given_away = is_last_use && pool_.holders(from) == 1 && pool_[from].home == Home::kArgument;
-  if (is_fresh && is_given_away && pool_[to].home == Home::kResult) {
-    assignment_.updates.push_back({pool_[from].number, pool_[to].number});
-    pool_.CloseResult(to);
-  } else {
-    turn->step.moves.push_back({from, to});
+  if (is_last_use && CanGiveAway(from, wanted)) {
+    assignment_.updates.push_back({pool_[from].number, pool_[wanted].number});
+    pool_.RemoveTenant(wanted);
+    pool_.CloseResult(wanted);
+    pool_.TakeFree(wanted, &turn->instruction);
+    return wanted;
   }
+  const int to = pool_.Take(wanted, pool_.bytes(from), &turn->instruction);
+  turn->step.moves.push_back({from, to});
   return to;
 }
 
@@ -305,6 +370,26 @@ void BufferAssigner::MoveAtEnd(const Leaves& from, const Leaves& to, BufferSeque
   if (!end.moves.empty()) steps->push_back(std::move(end));
 }
 
+// leaves: the buffers in which the results were made.
+void BufferAssigner::KeepAliases(const Leaves& leaves) {
+  for (const LeafAlias& alias : aliases_) {
+    const int made_in = leaves[alias.result], result = assignment_.results[alias.result];
+    const bool is_own = pool_[result].home == Home::kResult;
+    if (is_own && made_in != result && pool_.was_refused(result)) costly_aliases_.push_back(alias);
+    const auto is_given_away = [&](const auto& update) { return update.argument == alias.argument; };
+    const auto is_argument = [&](int buffer) {
+      return pool_[buffer].home == Home::kArgument && pool_[buffer].number == alias.argument;
+    };
+    const bool is_kept = is_own && pool_.tenant(result) != kNoBuffer && absl::c_none_of(leaves, is_argument) &&
+                         absl::c_none_of(assignment_.updates, is_given_away);
+    if (is_kept) {
+      assignment_.aliases.push_back(alias);
+    } else if (is_own) {
+      pool_.RemoveTenant(result);
+    }
+  }
+}
+
 std::optional<BufferAssignment> BufferAssigner::Finish(const Leaves& leaves) {
   const Leaves own = assignment_.results;
   Leaves from, to;
@@ -323,6 +408,7 @@ std::optional<BufferAssignment> BufferAssigner::Finish(const Leaves& leaves) {
     }
   }
   MoveAtEnd(from, to, &assignment_.steps);
+  KeepAliases(leaves);
   std::optional<BufferPool::Placed> placed = std::move(pool_).Place();
   if (!placed.has_value()) return std::nullopt;
   assignment_.buffers = std::move(placed->buffers);
@@ -332,10 +418,20 @@ std::optional<BufferAssignment> BufferAssigner::Finish(const Leaves& leaves) {
 
 absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloComputation& computation,
                                                               const MemoryRules& rules, StopFunction check_stopped) {
-  BufferAssigner assigner(rules, check_stopped);
-  std::optional<BufferAssignment> assignment = assigner.Assign(computation);
-  if (!assigner.status().ok()) return assigner.status();
-  return assignment;
+  const HloModule* const module = computation.parent();
+  const bool is_entry = module != nullptr && module->entry_computation() == &computation;
+  std::vector<LeafAlias> aliases = is_entry ? AliasesOf(*module) : std::vector<LeafAlias>();
+  while (true) {
+    BufferAssigner assigner(rules, check_stopped, aliases);
+    std::optional<BufferAssignment> assignment = assigner.Assign(computation);
+    if (!assigner.status().ok()) return assigner.status();
+    const std::vector<LeafAlias>& costly = assigner.costly_aliases();
+    if (!assignment.has_value() || costly.empty()) return assignment;
+    const auto is_costly = [&costly](const LeafAlias& alias) {
+      return absl::c_any_of(costly, [&alias](const LeafAlias& other) { return other.result == alias.result; });
+    };
+    aliases.erase(std::remove_if(aliases.begin(), aliases.end(), is_costly), aliases.end());
+  }
 }
 
 absl::StatusOr<std::optional<BufferAssignment>> AssignBuffers(const HloInstruction& loop, const MemoryRules& rules,

@@ -3,11 +3,15 @@
 // `wanted` says where an array should be: where the caller expects the result of the computation, or the next state of
 // a loop. A step writes its result there if nothing holds that buffer at the time; otherwise the array moves there at
 // the end.
+//
+// A result that may lie in the memory of an argument (an alias) has this argument as its tenant: it counts as held until
+// the argument's last use. A step that reads the argument there, element by element, may write it.
 #ifndef KASHI_BUFFERS_BUFFER_ASSIGNER_H_
 #define KASHI_BUFFERS_BUFFER_ASSIGNER_H_
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +19,7 @@
 #include "kashi/base/work_meter.h"
 #include "kashi/buffers/buffer_assignment.h"
 #include "kashi/buffers/buffer_pool.h"
+#include "kashi/buffers/in_place_order.h"
 #include "kashi/buffers/leaves.h"
 #include "kashi/buffers/linear_schedule.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -33,13 +38,16 @@ struct TurnOf {
 
 class BufferAssigner {
  public:
-  BufferAssigner(const MemoryRules& rules, StopFunction check_stopped) : rules_(rules), check_stopped_(check_stopped) {}
+  BufferAssigner(const MemoryRules& rules, StopFunction check_stopped, std::vector<LeafAlias> aliases = {})
+      : rules_(rules), check_stopped_(check_stopped), aliases_(std::move(aliases)) {}
 
   // Nullopt: the sizes are not known, see AssignBuffers, or status() is an error.
   std::optional<BufferAssignment> Assign(const HloComputation& computation);
   std::optional<BufferAssignment> Assign(const HloInstruction& loop);
   // The error that stopped it.
   const absl::Status& status() const { return status_; }
+  // After Assign: the aliases of which a result had to be made elsewhere and copied.
+  const std::vector<LeafAlias>& costly_aliases() const { return costly_aliases_; }
 
   // ---- For control flow (buffer_assigner_control_flow.cc).
 
@@ -56,6 +64,8 @@ class BufferAssigner {
  private:
   bool AddArguments(const Shape& shape, std::vector<Leaves>* arguments);
   bool AddResults(const Shape& shape);
+  void SetTenants(const HloComputation& computation, absl::Span<const Leaves> arguments);
+  std::optional<OperandUse> ReplacerOf(const HloInstruction& parameter, int64_t leaf, const LeafOf& result) const;
   std::optional<Leaves> AssignSteps(const HloComputation& computation, absl::Span<const Leaves> arguments,
                                     const Leaves& wanted, BufferSequence* steps);
   std::optional<Leaves> AssignStep(TurnOf* turn);
@@ -64,14 +74,21 @@ class BufferAssigner {
   Leaves Held(Leaves leaves);
   Leaves TakeResults(const TurnOf& turn);
   Leaves TakeElementwiseResults(const TurnOf& turn);
+  bool IsElementwise(const HloInstruction& x) const;
+  bool ReplacesTenant(const TurnOf& turn, int64_t leaf) const;
   std::optional<LeafOf> MadeFrom(const LeafOf& at) const;
   int ReplaceableOperand(const TurnOf& turn, int64_t leaf) const;
   Leaves TakeUpdated(const MemoryUse& use, TurnOf* turn);
   Leaves TakeState(const MemoryUse& use, TurnOf* turn);
+  bool CanGiveAway(int argument, int result) const;
+  void KeepAliases(const Leaves& from);
   std::optional<BufferAssignment> Finish(const Leaves& leaves);
 
   const MemoryRules& rules_;
   StopFunction check_stopped_;
+  const std::vector<LeafAlias> aliases_;
+  std::vector<LeafAlias> costly_aliases_;
+  std::vector<OperandUse> replacements_;  // operations of the entry that may write over an argument
   absl::Status status_;
   BufferAssignment assignment_;
   BufferPool pool_;

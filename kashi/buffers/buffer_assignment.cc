@@ -88,6 +88,9 @@ std::string BufferAssignment::BuffersToString() const {
   for (const Update& update : updates) {
     absl::StrAppend(&text, "result ", update.result, " begins as argument ", update.argument, "\n");
   }
+  for (const LeafAlias& alias : aliases) {
+    absl::StrAppend(&text, "result ", alias.result, " may lie in argument ", alias.argument, "\n");
+  }
   return text;
 }
 

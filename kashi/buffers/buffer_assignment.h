@@ -4,7 +4,7 @@
 //
 //   arena      at an offset in one block of memory that belongs to a run; buffers share bytes that they need at
 //              different times
-//   argument   at the caller's array; only read
+//   argument   at the caller's array; only read, but where the caller gives it up (`updates`, `aliases`)
 //   result     in memory that becomes a result; before, it may serve buffers of the arena
 //   constant   in the program
 //
@@ -34,6 +34,7 @@
 #include "absl/types/span.h"
 #include "kashi/array/shape.h"
 #include "kashi/base/work_meter.h"
+#include "kashi/buffers/leaves.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -138,6 +139,11 @@ struct BufferAssignment {
     int64_t argument, result;
   };
   std::vector<Update> updates;
+  // The result may lie in the memory of the argument, if nobody else holds that, as the module says it
+  // (input_output_alias): nothing reads the argument after the result's memory is written, except for the operation that
+  // writes it, element by element. If it lies elsewhere, all is right, too. No result and no argument is in two aliases,
+  // or in an alias and an update.
+  std::vector<LeafAlias> aliases;
 
   // "arena+64", "argument 0".
   std::string NameOf(int buffer) const;
@@ -147,7 +153,8 @@ struct BufferAssignment {
   std::string BuffersToString() const;
 };
 
-// The assignment of a computation, or of a while, whose arguments are those of its operand. Nullopt if sizes of arrays
+// The assignment of a computation, or of a while, whose arguments are those of its operand. Of an entry computation it
+// has the aliases of its module (AliasesOf) that cost no more copies than without them. Nullopt if sizes of arrays
 // are only known at run time, if a value is not an array, if shapes of control flow do not fit, if there are too many
 // buffers to place (best_fit_heap.h), more than 2^20 steps, or more than 500 loops and branches within each other. The
 // result refers to the instructions. Each instruction costs O(arrays of its operands and results); placing costs

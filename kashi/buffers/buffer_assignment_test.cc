@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "kashi/base/status.h"
@@ -36,7 +37,9 @@ absl::Status CheckRuns(const BufferAssignment& assignment, const std::vector<Sha
     }
   }
   KASHI_RETURN_IF_ERROR(AssignmentChecker(assignment, bytes).Check());
-  const RunMode modes[] = {{0, 0, false}, {1, 1, true}, {2, 2, false}, {3, 0, true}, {-1, -1, true}, {-1, -1, false}};
+  constexpr uint64_t kNone = 0, kAll = ~kNone, kEven = kAll / 3, kOdd = kAll - kEven;
+  const RunMode modes[] = {{0, 0, kNone},   {1, 1, kAll},    {2, 2, kEven},  {3, 0, kAll},
+                           {-1, -1, kNone}, {-1, -1, kEven}, {-1, -1, kOdd}, {-1, -1, kAll}};
   for (const RunMode& mode : modes) {
     ReferenceRun reference(values, 0, mode);
     if (loop != nullptr) reference.SetValue(*loop->while_init(), values[0]);
@@ -46,11 +49,12 @@ absl::Status CheckRuns(const BufferAssignment& assignment, const std::vector<Sha
     if (status.ok()) status = machine.CheckHolds(assignment.results, root, reference.ValueOf(root), "result");
     if (!status.ok()) {
       return absl::InternalError(absl::StrCat(status.message(), "\nloops run ", mode.trips, " times, branch ",
-                                              mode.branch, mode.gives_arguments_away ? ", arguments given away" : ""));
+                                              mode.branch, ", arguments given away: ", absl::Hex(mode.given_away)));
     }
     ++counts->runs;
   }
   counts->updates += static_cast<int64_t>(assignment.updates.size());
+  counts->aliases += static_cast<int64_t>(assignment.aliases.size());
   for (const Buffer& buffer : assignment.buffers) counts->lies_in += buffer.lies_in >= 0;
   return absl::OkStatus();
 }
@@ -77,6 +81,7 @@ absl::Status CheckEntry(const std::string& text, MachineCounts* counts) {
   const HloComputation& entry = *module->entry_computation();
   std::vector<Shape> arguments;
   for (const HloInstruction* parameter : entry.parameter_instructions()) arguments.push_back(parameter->shape());
+  counts->aliases_wanted += static_cast<int64_t>(AliasesOf(*module).size());
   return CheckAssignment(AssignBuffers(entry, MadeUpRules(), NeverStopped), arguments, nullptr,
                          *entry.root_instruction(), counts);
 }
@@ -115,6 +120,8 @@ TEST(BufferAssignmentTest, RunsRandomProgramsAsTheReferenceDoes) {
   EXPECT_GT(counts.kept, 5000);
   EXPECT_GT(counts.updates, 100);
   EXPECT_GT(counts.lies_in, 30);
+  EXPECT_GT(counts.aliases, 300);
+  EXPECT_GT(counts.aliases_wanted, counts.aliases + 300);
 }
 
 TEST(BufferAssignmentTest, RunsLoopsAloneAsTheReferenceDoes) {
@@ -406,6 +413,148 @@ argument 3: 1 bytes
 result 0: 160 bytes, s
 result 0 begins as argument 1
 )");
+}
+
+// The steps, which the machine has run, too, and the aliases, of a program with those that it is given. As in StepsOf,
+// the result is a tuple.
+std::string AliasedStepsOf(absl::string_view aliases, absl::string_view entry,
+                           absl::string_view next = "  ROOT t = (f32[16], f32[16]) tuple(a, b)") {
+  const std::string text = absl::StrReplaceAll(
+      ProgramOf(entry, next), {{"HloModule m\n", absl::StrCat("HloModule m, input_output_alias={", aliases, "}\n")}});
+  MachineCounts counts;
+  const absl::Status status = CheckEntry(text, &counts);
+  EXPECT_TRUE(status.ok()) << text << "\n" << status.message();
+  auto module = ParseAndReturnUnverifiedModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return "";
+  auto assignment = AssignBuffers(*(*module)->entry_computation(), MadeUpRules(), NeverStopped);
+  if (!assignment.ok() || !assignment->has_value()) return "";
+  std::string lines;
+  for (const LeafAlias& alias : (*assignment)->aliases) {
+    absl::StrAppend(&lines, "result ", alias.result, " may lie in argument ", alias.argument, "\n");
+  }
+  return absl::StrCat("\n", (*assignment)->StepsToString(), lines);
+}
+
+TEST(BufferAssignmentTest, AnElementwiseResultMayLieInItsArgument) {
+  EXPECT_EQ(AliasedStepsOf("{}: (0, {}, may-alias)", "  ROOT y = f32[16] negate(x)"),
+            R"(
+y  argument 0 -> result 0
+result 0 may lie in argument 0
+)");
+  EXPECT_EQ(AliasedStepsOf("{}: (0, {}, may-alias)", R"(  y = f32[16] custom-call(x), custom_call_target="new"
+  k = f32[16] copy(x)
+  ROOT z = f32[16] add(y, k))"),
+            R"(
+y  argument 0 -> arena+0
+z  arena+0, argument 0 -> result 0
+result 0 may lie in argument 0
+)");
+}
+
+TEST(BufferAssignmentTest, AResultMayLieInAnArgumentThatNobodyReadsAnyMore) {
+  EXPECT_EQ(AliasedStepsOf("{}: (0, {}, may-alias)", R"(  y = f32[16] custom-call(x), custom_call_target="new"
+  ROOT z = f32[16] custom-call(y), custom_call_target="new")"),
+            R"(
+y  argument 0 -> arena+0
+z  arena+0 -> result 0
+result 0 may lie in argument 0
+)");
+  EXPECT_EQ(AliasedStepsOf("{}: (1, {}, may-alias)", "  ROOT z = f32[40] custom-call(x), custom_call_target=\"new\""),
+            R"(
+z  argument 0 -> result 0
+result 0 may lie in argument 1
+)");
+}
+
+// The other readers of an argument come first where they can.
+TEST(BufferAssignmentTest, ReadersComeBeforeTheResultInTheirArgument) {
+  EXPECT_EQ(AliasedStepsOf("{0}: (0, {}, may-alias)", R"(  y = f32[16] negate(x)
+  z = f32[16] custom-call(x), custom_call_target="new"
+  ROOT t = (f32[16], f32[16]) tuple(y, z))"),
+            R"(
+z  argument 0 -> result 1
+y  argument 0 -> result 0
+result 0 may lie in argument 0
+)");
+}
+
+// Then the program is as it is without the alias: nobody pays for memory that the caller may not give up.
+TEST(BufferAssignmentTest, NoAliasThatCostsACopy) {
+  EXPECT_EQ(AliasedStepsOf("{}: (0, {}, may-alias)", "  ROOT z = f32[16] custom-call(x), custom_call_target=\"new\""),
+            R"(
+z  argument 0 -> result 0
+)");
+  EXPECT_EQ(AliasedStepsOf("{0}: (0, {}, may-alias)", R"(  k = f32[16] copy(x)
+  y = f32[16] negate(k)
+  z = f32[16] custom-call(x, y), custom_call_target="new"
+  ROOT t = (f32[16], f32[16]) tuple(y, z))"),
+            R"(
+y  argument 0 -> result 0
+z  argument 0, result 0 -> result 1
+)");
+  // Read in another order than the result is written.
+  EXPECT_EQ(AliasedStepsOf("{0}: (0, {}, may-alias)",
+                           R"(  y = (f32[4,4], f32[16]) custom-call(x, big), custom_call_target="elementwise"
+  z = f32[4,4] get-tuple-element(y), index=0
+  u = f32[16] get-tuple-element(y), index=1
+  ROOT t = (f32[4,4], f32[16]) tuple(z, u))"),
+            R"(
+y  argument 0, argument 1 -> result 0, result 1
+)");
+  // Returned as another result.
+  EXPECT_EQ(AliasedStepsOf("{1}: (0, {}, may-alias)", R"(  y = f32[16] negate(x)
+  ROOT t = (f32[16], f32[16]) tuple(x, y))"),
+            R"(
+y  argument 0 -> result 1
+)");
+}
+
+TEST(BufferAssignmentTest, AnUpdateOfTheArgumentIsInPlace) {
+  constexpr absl::string_view kUpdate = R"(  d = f32[40] dynamic-update-slice(big, x, i)
+  y = f32[16] negate(x)
+  ROOT t = (f32[40], f32[16]) tuple(d, y))";
+  EXPECT_EQ(AliasedStepsOf("{0}: (1, {}, may-alias), {1}: (0, {}, may-alias)", kUpdate), R"(
+d  argument 1, argument 0, argument 2 -> result 0
+y  argument 0 -> result 1
+result 1 may lie in argument 0
+)");
+}
+
+TEST(BufferAssignmentTest, TemporariesInAResultComeAfterItsArgument) {
+  EXPECT_EQ(AliasedStepsOf("{}: (4, {}, may-alias)", R"(  large = f32[1024] parameter(4)
+  a = f32[1024] custom-call(large), custom_call_target="new"
+  b = f32[1024] custom-call(a), custom_call_target="new"
+  d = f32[1024] custom-call(b), custom_call_target="new"
+  ROOT f = f32[1024] custom-call(d), custom_call_target="new")"),
+            R"(
+a.1  argument 4 -> arena+0
+b.1  arena+0 -> in result 0
+d  in result 0 -> arena+0
+f  arena+0 -> result 0
+result 0 may lie in argument 4
+)");
+}
+
+TEST(BufferAssignmentTest, AliasesOfAModule) {
+  const auto aliases_of = [](absl::string_view aliases) {
+    const std::string text = absl::StrCat("HloModule m, input_output_alias={", aliases, R"(}
+ENTRY e { p = (f32[16], (s32[16], f64[8])) parameter(0)  x = f32[4,4] parameter(1)
+  f = f32[16] get-tuple-element(p), index=0  ROOT r = ((f32[16], f32[4,4]), f32[16]) custom-call(p, x),
+  custom_call_target="new" })");
+    auto module = ParseAndReturnUnverifiedModule(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    std::string found;
+    if (!module.ok()) return found;
+    for (const LeafAlias& alias : AliasesOf(**module)) absl::StrAppend(&found, alias.argument, "->", alias.result, " ");
+    return found;
+  };
+  EXPECT_EQ(aliases_of("{1}: (1, {}, may-alias), {0,0}: (0, {1,0}, may-alias), {0,1}: (0, {0}, must-alias)"),
+            "1->0 0->1 3->2 ");
+  EXPECT_EQ(aliases_of("{1}: (0, {1,1}, may-alias)"), "");  // f64[8]: as many bytes, fewer elements
+  EXPECT_EQ(aliases_of("{1}: (0, {1}, may-alias), {0}: (1, {}, may-alias)"), "");
+  EXPECT_EQ(aliases_of("{1}: (2, {}, may-alias), {0,0}: (1, {}, may-alias)"), "3->0 ");
+  EXPECT_EQ(aliases_of("{1}: (1, {}, may-alias), {0,0}: (1, {}, may-alias)"), "3->0 ");
 }
 
 TEST(BufferAssignmentTest, GivesTheErrorThatStopsIt) {

@@ -1,12 +1,9 @@
-// A machine that runs buffer assignments on made-up values, as an oracle for tests. A reference evaluates the same
-// computation by values only, so the machine knows what each instruction must read. For each byte, its memory keeps the
-// value that the byte is part of, and the position in that value.
+// A machine that runs buffer assignments on made-up values, as an oracle for tests. A reference
+// (buffer_reference_testing.h) evaluates the computation by values only, so the machine knows what each instruction must
+// read. For each byte, its memory keeps the value that the byte is part of, and the position in that value.
 //
 //   TagMemory memory(assignment, argument_bytes, arguments, mode);
 //   KASHI_RETURN_IF_ERROR(TagMachine(rules, &memory, &counts).RunSequence(assignment.steps, &reference));
-//
-// In the reference, operations make new values, equal for equal operands; tuples, copies, reshapes and
-// barriers forward the values of their operands.
 #ifndef KASHI_BUFFERS_BUFFER_ASSIGNMENT_TESTING_H_
 #define KASHI_BUFFERS_BUFFER_ASSIGNMENT_TESTING_H_
 
@@ -19,197 +16,17 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/buffers/buffer_assignment.h"
+#include "kashi/buffers/buffer_reference_testing.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
 namespace kashi::buffers {
-
-inline void AppendLeafShapes(const Shape& shape, std::vector<const Shape*>* leaves) {
-  if (!shape.IsTuple()) return leaves->push_back(&shape);
-  for (const Shape& element : shape.tuple_shapes()) AppendLeafShapes(element, leaves);
-}
-inline std::vector<int64_t> BytesOfLeaves(const Shape& shape) {
-  std::vector<const Shape*> leaves;
-  AppendLeafShapes(shape, &leaves);
-  std::vector<int64_t> bytes;
-  for (const Shape* leaf : leaves) bytes.push_back(ShapeUtil::ByteSizeOf(*leaf));
-  return bytes;
-}
-
-// The rule of an operation is given by its opcode, the target of a custom call and the beginning of its name:
-//
-//   custom calls      "new", "elementwise", "operand", "unknown", "update 1", "copied update 1" (of operand 1),
-//                     "state 0110" (which arrays it writes)
-//   copy, reshape     new_…, elementwise_…, otherwise forwarded
-//   while             state_…, new_…: one step
-//   conditional       new_…: one step
-class MadeUpRules : public MemoryRules {
- public:
-  bool IsOneStep(const HloInstruction& instruction) const override {
-    return absl::StartsWith(instruction.name(), "new_") || absl::StartsWith(instruction.name(), "state_");
-  }
-
-  MemoryUse UseOf(const HloInstruction& instruction) const override {
-    const HloOpcode opcode = instruction.opcode();
-    if (opcode == HloOpcode::kCustomCall) return UseOfCall(instruction.custom_call_target());
-    if (absl::StartsWith(instruction.name(), "new_")) return MemoryUse::Kind::kNew;
-    if (absl::StartsWith(instruction.name(), "state_")) return MemoryUse::State(WrittenLeaves(instruction));
-    if (absl::StartsWith(instruction.name(), "elementwise_")) return MemoryUse::Kind::kElementwise;
-    if (HandsOn(instruction)) return MemoryUse::Kind::kOperand;
-    if (opcode == HloOpcode::kDynamicUpdateSlice) {
-      return MemoryUse::Update(0, !absl::StartsWith(instruction.name(), "copied_"));
-    }
-    return instruction.IsElementwise() ? MemoryUse::Kind::kElementwise : MemoryUse::Kind::kNew;
-  }
-
-  // Whether the value is that of operand 0, even if a step makes it.
-  static bool HandsOn(const HloInstruction& instruction) {
-    const HloOpcode opcode = instruction.opcode();
-    return opcode == HloOpcode::kCopy || opcode == HloOpcode::kReshape || opcode == HloOpcode::kOptimizationBarrier ||
-           instruction.IsCustomCall("operand");
-  }
-
-  // The arrays of its operand that a step changes, for a custom call "state …" and for a loop.
-  static std::vector<bool> WrittenLeaves(const HloInstruction& instruction) {
-    std::vector<bool> written;
-    if (instruction.opcode() == HloOpcode::kCustomCall) {
-      for (char digit : instruction.custom_call_target().substr(6)) written.push_back(digit == '1');
-      return written;
-    }
-    written.resize(BytesOfLeaves(instruction.shape()).size(), true);
-    const HloInstruction& root = *instruction.while_body()->root_instruction();
-    if (root.opcode() != HloOpcode::kTuple) return written;
-    size_t leaf = 0;
-    for (int64_t i = 0; i < root.operand_count(); ++i) {
-      const HloInstruction& element = *root.operand(i);
-      const bool is_kept = element.opcode() == HloOpcode::kGetTupleElement && element.tuple_index() == i &&
-                           element.operand(0)->opcode() == HloOpcode::kParameter;
-      for (size_t n = BytesOfLeaves(element.shape()).size(); n > 0; --n) written[leaf++] = !is_kept;
-    }
-    return written;
-  }
-
- private:
-  static MemoryUse UseOfCall(absl::string_view target) {
-    if (target == "elementwise") return MemoryUse::Kind::kElementwise;
-    if (target == "operand") return MemoryUse::Kind::kOperand;
-    if (target == "unknown") return MemoryUse::Kind::kUnknown;
-    if (absl::StartsWith(target, "update ")) return MemoryUse::Update(target.back() - '0', true);
-    if (absl::StartsWith(target, "copied update ")) return MemoryUse::Update(target.back() - '0', false);
-    if (!absl::StartsWith(target, "state ")) return MemoryUse::Kind::kNew;
-    std::vector<bool> written;
-    for (char digit : target.substr(6)) written.push_back(digit == '1');
-    return MemoryUse::State(std::move(written));
-  }
-};
-
-// The decisions in a run that real values would make.
-struct RunMode {
-  int64_t trips = 1;   // of each loop; -1: 0 to 3, each loop as it falls
-  int64_t branch = 0;  // of each conditional, modulo their number; -1: as it falls
-  bool gives_arguments_away = false;
-};
-
-using LeafValues = std::vector<uint64_t>;
-
-inline uint64_t MixValues(uint64_t a, uint64_t b) {
-  uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 30)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-// One execution of a computation by values.
-class ReferenceRun {
- public:
-  ReferenceRun(std::vector<LeafValues> arguments, uint64_t id, const RunMode& mode)
-      : arguments_(std::move(arguments)), id_(id), mode_(mode) {}
-
-  void SetValue(const HloInstruction& instruction, LeafValues values) { values_[&instruction] = std::move(values); }
-
-  const LeafValues& ValueOf(const HloInstruction& instruction) {
-    auto found = values_.find(&instruction);
-    if (found != values_.end()) return found->second;
-    LeafValues values = Evaluate(instruction);
-    return values_[&instruction] = std::move(values);
-  }
-
-  int64_t Trips(const HloInstruction& loop) const {
-    return mode_.trips >= 0 ? mode_.trips : static_cast<int64_t>(Mix(loop, 1) % 4);
-  }
-  int64_t Branch(const HloInstruction& conditional) const {
-    const uint64_t branch = mode_.branch >= 0 ? static_cast<uint64_t>(mode_.branch) : Mix(conditional, 2);
-    return static_cast<int64_t>(branch % conditional.called_computations().size());
-  }
-  // The run of a computation that the instruction calls the n-th time.
-  ReferenceRun Call(const HloInstruction& caller, LeafValues argument, int64_t n) const {
-    return ReferenceRun({std::move(argument)}, MixValues(Mix(caller, 3), static_cast<uint64_t>(n)), mode_);
-  }
-
- private:
-  uint64_t Mix(const HloInstruction& instruction, uint64_t what) const {
-    return MixValues(MixValues(id_, static_cast<uint64_t>(instruction.unique_id())), what);
-  }
-
-  LeafValues Evaluate(const HloInstruction& instruction) {
-    const HloOpcode opcode = instruction.opcode();
-    if (opcode == HloOpcode::kParameter) return arguments_[instruction.parameter_number()];
-    if (opcode == HloOpcode::kWhile) return EvaluateLoop(instruction);
-    if (opcode == HloOpcode::kConditional) {
-      const int64_t branch = Branch(instruction);
-      const HloInstruction& argument = *instruction.operand(branch + 1);
-      ReferenceRun run = Call(instruction, ValueOf(argument), 0);
-      return run.ValueOf(*instruction.called_computations()[branch]->root_instruction());
-    }
-    LeafValues values;
-    for (const HloInstruction* operand : instruction.operands()) {
-      const LeafValues& more = ValueOf(*operand);
-      values.insert(values.end(), more.begin(), more.end());
-    }
-    if (opcode == HloOpcode::kTuple || MadeUpRules::HandsOn(instruction)) return values;
-    if (opcode == HloOpcode::kGetTupleElement) {
-      const std::vector<Shape>& elements = instruction.operand(0)->shape().tuple_shapes();
-      size_t begin = 0;
-      for (int64_t i = 0; i < instruction.tuple_index(); ++i) begin += BytesOfLeaves(elements[i]).size();
-      const size_t end = begin + BytesOfLeaves(instruction.shape()).size();
-      return LeafValues(values.begin() + begin, values.begin() + end);
-    }
-    return EvaluateOperation(instruction, values);
-  }
-
-  static LeafValues EvaluateOperation(const HloInstruction& instruction, const LeafValues& operands) {
-    uint64_t value = static_cast<uint64_t>(instruction.unique_id());
-    for (uint64_t operand : operands) value = MixValues(value, operand);
-    LeafValues results;
-    for (size_t i = 0; i < BytesOfLeaves(instruction.shape()).size(); ++i) results.push_back(MixValues(value, i));
-    if (instruction.opcode() == HloOpcode::kCustomCall &&
-        absl::StartsWith(instruction.custom_call_target(), "state ")) {
-      const std::vector<bool> written = MadeUpRules::WrittenLeaves(instruction);
-      for (size_t i = 0; i < results.size(); ++i) results[i] = written[i] ? results[i] : operands[i];
-    }
-    return results;
-  }
-
-  LeafValues EvaluateLoop(const HloInstruction& loop) {
-    LeafValues state = ValueOf(*loop.while_init());
-    for (int64_t n = Trips(loop); n > 0; --n) {
-      ReferenceRun body = Call(loop, std::move(state), 2 * (Trips(loop) - n));
-      state = body.ValueOf(*loop.while_body()->root_instruction());
-    }
-    return state;
-  }
-
-  std::vector<LeafValues> arguments_;
-  uint64_t id_;
-  RunMode mode_;
-  std::unordered_map<const HloInstruction*, LeafValues> values_;  // stay where they are while more are added
-};
 
 // The rules of an assignment that can be checked before it runs.
 class AssignmentChecker {
@@ -276,14 +93,22 @@ class AssignmentChecker {
   }
 
   absl::Status CheckUpdates() const {
+    std::vector<LeafAlias> all = assignment_.aliases;
+    for (const BufferAssignment::Update& update : assignment_.updates) all.push_back({update.argument, update.result});
     absl::flat_hash_set<int64_t> arguments, results;
-    for (const BufferAssignment::Update& update : assignment_.updates) {
-      if (!arguments.insert(update.argument).second || !results.insert(update.result).second) {
+    for (const LeafAlias& one : all) {
+      if (!arguments.insert(one.argument).second || !results.insert(one.result).second) {
         return Error("an argument is given away twice");
       }
-      if (argument_bytes_[update.argument] != result_bytes_[update.result] ||
-          assignment_.buffers[assignment_.results[update.result]].home != Home::kResult) {
-        return Error("an update of another size, or of no result");
+      if (argument_bytes_[one.argument] != result_bytes_[one.result] ||
+          assignment_.buffers[assignment_.results[one.result]].home != Home::kResult) {
+        return Error("an update or an alias of another size, or of no result");
+      }
+    }
+    for (int result : assignment_.results) {
+      const Buffer& buffer = assignment_.buffers[result];
+      if (buffer.home == Home::kArgument && arguments.contains(buffer.number)) {
+        return Error("an argument is given away and returned");
       }
     }
     return absl::OkStatus();
@@ -296,6 +121,7 @@ class AssignmentChecker {
 // How often the machine met the cases that tests must cover.
 struct MachineCounts {
   int64_t programs = 0, runs = 0, steps = 0, moves = 0, in_place = 0, swaps = 0, kept = 0, updates = 0, lies_in = 0;
+  int64_t aliases = 0, aliases_wanted = 0;
 };
 
 // The memory of a run. All places begin at multiples of 64 bytes, so one tag for each 64 bytes detects all overlaps.
@@ -322,9 +148,12 @@ class TagMemory {
     for (size_t i = 0; i < inputs.size(); ++i) Fill(inputs[i], arguments[i]);
     for (const BufferAssignment::Update& update : assignment.updates) {
       Fill(results[update.result], arguments[update.argument]);
-      if (!mode.gives_arguments_away) continue;
+      if (!mode.GivesAway(update.argument)) continue;
       Fill(inputs[update.argument], 0);
       inputs[update.argument] = results[update.result];
+    }
+    for (const LeafAlias& alias : assignment.aliases) {
+      if (mode.GivesAway(alias.argument)) results[alias.result] = inputs[alias.argument];
     }
     for (const Buffer& buffer : assignment.buffers) {
       const int64_t begin = buffer.home == Home::kArgument   ? inputs[buffer.number].begin

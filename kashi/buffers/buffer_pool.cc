@@ -20,12 +20,17 @@ int BufferPool::Add(Home home, int64_t number, int64_t bytes, int64_t alignment)
 }
 
 int BufferPool::Take(int wanted, int64_t bytes, const HloInstruction* maker) {
-  const bool is_free = wanted != kNoBuffer && slots_[wanted].holders == 0;
-  const int buffer = is_free ? wanted : Add(Home::kArena, 0, bytes);
+  const bool is_wanted = wanted != kNoBuffer && holders(wanted) == 0;
+  if (is_wanted && HasTenant(wanted)) slots_[wanted].was_refused = true;
+  const int buffer = is_wanted && IsFree(wanted) ? wanted : Add(Home::kArena, 0, bytes);
+  TakeFree(buffer, maker);
+  return buffer;
+}
+
+void BufferPool::TakeFree(int buffer, const HloInstruction* maker) {
   MarkWritten(buffer, maker);
   slots_[buffer].is_freed = false;
   ++slots_[buffer].holders;
-  return buffer;
 }
 
 void BufferPool::MarkWritten(int buffer, const HloInstruction* maker) {
@@ -83,7 +88,10 @@ void BufferPool::PlaceInResults(int32_t end) {
       const auto overlaps = [&](int guest) {
         return buffers_[guest].first <= last && buffer.first <= buffers_[guest].last;
       };
-      const bool fits = bytes(results[i]) >= buffer.bytes && last < buffers_[results[i]].first &&
+      const int host_tenant = tenant(results[i]);
+      const int32_t begin = host_tenant == kNoBuffer ? 0 : buffers_[host_tenant].last;
+      const bool fits = bytes(results[i]) >= buffer.bytes && begin < buffer.first &&
+                        last < buffers_[results[i]].first && !HasTenant(results[i]) &&
                         AlignmentFor(buffer.maker) <= slots_[results[i]].alignment;
       if (!fits || absl::c_any_of(guests[i], overlaps)) continue;
       buffer.lies_in = buffers_[results[i]].number;

@@ -17,8 +17,10 @@ class BufferPool {
   // Adds the buffer of an argument, a result or a constant. Results stay when nothing holds them. alignment: that of a
   // result, which is the number of bytes of its elements.
   int Add(Home home, int64_t number, int64_t bytes, int64_t alignment = 1);
-  // A buffer for one value: `wanted` if nobody holds it, otherwise a new one in the arena.
+  // A buffer for one value: `wanted` if it is free, otherwise a new one in the arena.
   int Take(int wanted, int64_t bytes, const HloInstruction* maker);
+  // Takes this buffer, which no value holds.
+  void TakeFree(int buffer, const HloInstruction* maker);
 
   void Hold(int buffer) { ++slots_[buffer].holders; }
   void Hold(const Leaves& leaves);
@@ -27,6 +29,15 @@ class BufferPool {
   // The number of values that hold the buffer.
   int holders(int buffer) const { return slots_[buffer].holders; }
   void set_holders(int buffer, int holders) { slots_[buffer].holders = holders; }
+  // The result may lie in the memory of this argument, its tenant, and so is not free before the last use of that.
+  void SetTenant(int result, int argument) { slots_[result].tenant = argument; }
+  void RemoveTenant(int result) { slots_[result].tenant = kNoBuffer; }
+  // kNoBuffer: none.
+  int tenant(int result) const { return slots_[result].tenant; }
+  bool IsFree(int buffer) const { return holders(buffer) == 0 && !HasTenant(buffer); }
+  // Whether a value was made elsewhere only for the tenant.
+  bool was_refused(int buffer) const { return slots_[buffer].was_refused; }
+
   // Whether the buffer stays when nobody holds it: the state of a loop, or a result.
   bool is_pinned(int buffer) const { return slots_[buffer].is_pinned; }
   // Returns the old setting.
@@ -64,6 +75,7 @@ class BufferPool {
   std::optional<Placed> Place() &&;
 
  private:
+  bool HasTenant(int buffer) const { return tenant(buffer) != kNoBuffer && holders(tenant(buffer)) > 0; }
   void PlaceInResults(int32_t end);
 
   struct Slot {
@@ -71,8 +83,10 @@ class BufferPool {
     bool is_pinned = false;
     bool is_written = false;
     bool is_freed = false;
-    bool is_free_before = false;  // a result whose memory is free before its first value
-    int64_t alignment = 1;        // of a result
+    bool is_free_before = false;  // a result whose memory is free before its first value, but for its tenant
+    bool was_refused = false;
+    int tenant = kNoBuffer;
+    int64_t alignment = 1;  // of a result
   };
 
   std::vector<Buffer> buffers_;

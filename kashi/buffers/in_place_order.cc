@@ -175,11 +175,16 @@ class UpdateOrder {
     visits_left_ = kVisitsOfAny + kVisitsOfEach * static_cast<int64_t>(given_.size());
   }
 
-  InPlaceOrder Make() {
+  InPlaceOrder Make(absl::Span<const OperandUse> replacements) {
     for (const Kind kind : {Kind::kUpdate, Kind::kLoop, Kind::kCall}) {
       for (size_t i = 0; i < given_.size(); ++i) {
         if (KindOf(*given_[i]) == kind) FindUpdates(static_cast<int>(i), kind);
       }
+    }
+    for (const OperandUse& replacement : replacements) {
+      const int i = buffers_.NumberOf(replacement.instruction);
+      const Buffers& replaced = buffers_.BuffersOf(replacement.instruction->operand(replacement.operand));
+      if (i >= 0 && replaced.size() == 1) PutLast(i, replaced[0]);
     }
     for (int i : order_) result_.order.push_back(given_[i]);
     return std::move(result_);
@@ -329,8 +334,9 @@ int64_t OperandUpdatedInPlace(const HloInstruction& instruction) {
   return root.operand(updated)->parameter_number();
 }
 
-InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, const HloInstruction* root) {
-  return UpdateOrder(std::move(order), root).Make();
+InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, const HloInstruction* root,
+                                           absl::Span<const OperandUse> replacements) {
+  return UpdateOrder(std::move(order), root).Make(replacements);
 }
 
 }  // namespace kashi::buffers

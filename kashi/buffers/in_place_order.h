@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -45,6 +46,12 @@ struct InPlaceUpdate {
   std::vector<const HloInstruction*> earlier_uses;
 };
 
+// An operand of an instruction.
+struct OperandUse {
+  const HloInstruction* instruction;
+  int64_t operand;
+};
+
 struct InPlaceOrder {
   std::vector<HloInstruction*> order;
   // The updates in `order`, by kind of instruction and then in that order: dynamic-update-slice, scatter and fusions
@@ -58,9 +65,11 @@ struct InPlaceOrder {
 // `order`: instructions of one computation, operands and control predecessors first. The result has the same
 // instructions, operands and control predecessors first; an instruction moves only behind uses of a buffer that it, or
 // an operand of it, updates. Instructions with side effects, and collectives, do not move.
-// O(n) for n instructions, plus O(m) for each instruction that is moved behind m others; orders that take too long stay
-// as they are.
-InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, const HloInstruction* root);
+// `replacements`: operands that are arrays and that other instructions may replace by their results; the other uses of
+// these come before, too. O(n) for n instructions, plus O(m) for each instruction that is moved behind m others; orders
+// that take too long stay as they are.
+InPlaceOrder OrderUsesBeforeInPlaceUpdates(std::vector<HloInstruction*> order, const HloInstruction* root,
+                                           absl::Span<const OperandUse> replacements = {});
 
 }  // namespace kashi::buffers
 

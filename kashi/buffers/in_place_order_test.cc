@@ -44,8 +44,9 @@ draw { low = f32[] constant(0)
 )";
 
 // The names of all instructions but parameters, in the order that is made of the order of the text, and the updates.
-// `body` may use x = f32[9], i = s32[1], k = s32[], u = f32[] and w = f32[1].
-std::string Ordered(absl::string_view body) {
+// `body` may use x = f32[9], i = s32[1], k = s32[], u = f32[] and w = f32[1]. `replacers`: instructions that may replace
+// their operand 0.
+std::string Ordered(absl::string_view body, const std::vector<std::string>& replacers = {}) {
   const std::string text = absl::StrCat(kComputations, R"(ENTRY e {
   x = f32[9] parameter(0)
   i = s32[1] parameter(1)
@@ -59,7 +60,9 @@ std::string Ordered(absl::string_view body) {
   if (!module.ok()) return "";
   const HloComputation& entry = *(*module)->entry_computation();
   std::vector<HloInstruction*> given(entry.instructions().begin(), entry.instructions().end());
-  const InPlaceOrder made = OrderUsesBeforeInPlaceUpdates(given, entry.root_instruction());
+  std::vector<OperandUse> replacements;
+  for (const std::string& name : replacers) replacements.push_back({entry.GetInstructionWithName(name), 0});
+  const InPlaceOrder made = OrderUsesBeforeInPlaceUpdates(given, entry.root_instruction(), replacements);
   std::vector<std::string> names;
   for (const HloInstruction* instruction : made.order) {
     if (instruction->opcode() != HloOpcode::kParameter) names.emplace_back(instruction->name());
@@ -152,6 +155,23 @@ TEST(InPlaceOrderTest, BranchesMayUpdateTheirArguments) {
   r = f32[1] dynamic-slice(x, k), dynamic_slice_sizes={1}
   ROOT t = (f32[9], f32[1]) tuple(c, r))"),
             "p r c t\nc: operand 1 in place\nc: operand 2 in place\n");
+}
+
+TEST(InPlaceOrderTest, PutsReadsBeforeAReplacement) {
+  constexpr absl::string_view kBody = R"(n = f32[9] negate(x)
+  f = f32[9] floor(n)
+  r = f32[9] sine(x)
+  ROOT t = (f32[9], f32[9]) tuple(f, r))";
+  EXPECT_EQ(Ordered(kBody), "n f r t\n");
+  EXPECT_EQ(Ordered(kBody, {"n"}), "r n f t\n");
+  // After an update in place, not before it; and nothing moves for what the result has.
+  EXPECT_EQ(Ordered(absl::StrCat("n = f32[9] negate(x)\n s = f32[9] scatter(x, i, u)", kScatter,
+                                 "ROOT t = (f32[9], f32[9]) tuple(n, s)"),
+                    {"n"}),
+            "n s t\ns: operand 0 in place\n");
+  EXPECT_EQ(
+      Ordered("n = f32[9] negate(x)\n r = f32[9] sine(x)\n ROOT t = (f32[9], f32[9], f32[9]) tuple(x, n, r)", {"n"}),
+      "n r t\n");
 }
 
 TEST(InPlaceOrderTest, DoesNotMoveSideEffects) {

@@ -1,5 +1,8 @@
 #include "kashi/buffers/leaves.h"
 
+#include <map>
+
+#include "absl/container/flat_hash_set.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/work_meter.h"
@@ -28,6 +31,59 @@ std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape) {
   for (int64_t size : shape.dimensions()) bytes = SaturatingMultiply(bytes, size);
   if (bytes == INT64_MAX) return std::nullopt;
   return std::vector<int64_t>{bytes};
+}
+
+namespace {
+
+// Whether an array may lie where another one was: as many elements, of one width.
+bool FitsInPlaceOf(const Shape& array, const Shape& other) {
+  return array.IsArray() && other.IsArray() && array.is_static() && other.is_static() &&
+         primitive_util::ByteWidth(array.element_type()) == primitive_util::ByteWidth(other.element_type()) &&
+         ShapeUtil::ElementsIn(array) == ShapeUtil::ElementsIn(other);
+}
+
+struct NumberedLeaf {
+  int64_t number;
+  Shape shape;
+};
+using LeavesByIndex = std::map<ShapeIndex, NumberedLeaf>;
+
+// The leaves of a shape, numbered from `first` on.
+LeavesByIndex NumberedLeaves(const Shape& shape, int64_t first) {
+  LeavesByIndex leaves;
+  ShapeUtil::ForEachLeafShape(shape, [&](const Shape& leaf, const ShapeIndex& index) {
+    leaves.emplace(index, NumberedLeaf{first++, leaf});
+  });
+  return leaves;
+}
+
+}  // namespace
+
+std::vector<LeafAlias> AliasesOf(const HloModule& module) {
+  std::vector<LeafAlias> aliases;
+  if (module.input_output_alias_config().empty()) return aliases;
+  const HloComputation& entry = *module.entry_computation();
+  std::vector<LeavesByIndex> arguments;
+  int64_t count = 0;
+  for (const HloInstruction* parameter : entry.parameter_instructions()) {
+    arguments.push_back(NumberedLeaves(parameter->shape(), count));
+    count += static_cast<int64_t>(arguments.back().size());
+  }
+  const LeavesByIndex results = NumberedLeaves(entry.root_instruction()->shape(), 0);
+  absl::flat_hash_set<int64_t> taken;
+  for (const auto& [output, alias] : module.input_output_alias_config().aliases()) {
+    const auto result = results.find(output);
+    if (result == results.end() || alias.parameter_number < 0 || alias.parameter_number >= entry.num_parameters()) {
+      continue;
+    }
+    const LeavesByIndex& leaves = arguments[alias.parameter_number];
+    const auto argument = leaves.find(alias.parameter_index);
+    if (argument == leaves.end() || !FitsInPlaceOf(result->second.shape, argument->second.shape)) continue;
+    if (taken.insert(argument->second.number).second) {
+      aliases.push_back({argument->second.number, result->second.number});
+    }
+  }
+  return aliases;
 }
 
 bool KeepsElements(const HloInstruction& instruction) {

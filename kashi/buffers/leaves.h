@@ -12,6 +12,7 @@
 #include "kashi/array/shape.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::buffers {
 
@@ -20,6 +21,15 @@ int64_t LeavesBefore(const Shape& tuple, int64_t i);
 
 // The bytes of each leaf; nothing if a leaf is not an array, or has a dynamic size.
 std::optional<std::vector<int64_t>> LeafBytes(const Shape& shape);
+
+// An argument whose memory a result takes if the caller gives it up (input_output_alias): leaves of all parameters, one
+// after the other, and of the result.
+struct LeafAlias {
+  int64_t argument, result;
+};
+// The aliases of a module between static arrays that have as many elements, of one width; each argument once. In the
+// order of the results.
+std::vector<LeafAlias> AliasesOf(const HloModule& module);
 
 // Whether the instruction only gives its operand another shape or name: its elements do not change.
 bool KeepsElements(const HloInstruction& instruction);

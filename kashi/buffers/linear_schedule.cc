@@ -73,8 +73,8 @@ absl::flat_hash_set<const HloInstruction*> NeededIn(const HloComputation& comput
 
 class ScheduleBuilder {
  public:
-  explicit ScheduleBuilder(const HloComputation& computation)
-      : computation_(computation), needed_(NeededIn(computation)) {}
+  ScheduleBuilder(const HloComputation& computation, absl::Span<const OperandUse> replacements)
+      : computation_(computation), replacements_(replacements), needed_(NeededIn(computation)) {}
 
   absl::StatusOr<LinearSchedule> Build() {
     schedule_.steps.reserve(needed_.size());
@@ -96,7 +96,7 @@ class ScheduleBuilder {
         module == nullptr ? computation_.MakeInstructionPostOrder() : module->InstructionOrder(computation_);
     order = OrderForOverlap(order, module != nullptr && module->has_schedule());
     order.erase(std::remove_if(order.begin(), order.end(), [&](auto* x) { return !needed_.contains(x); }), order.end());
-    return OrderUsesBeforeInPlaceUpdates(std::move(order), computation_.root_instruction()).order;
+    return OrderUsesBeforeInPlaceUpdates(std::move(order), computation_.root_instruction(), replacements_).order;
   }
 
   // The instruction, and directly behind it the elements of its tuple.
@@ -136,6 +136,7 @@ class ScheduleBuilder {
   }
 
   const HloComputation& computation_;
+  const absl::Span<const OperandUse> replacements_;
   absl::flat_hash_set<const HloInstruction*> needed_;
   absl::flat_hash_map<const HloInstruction*, int32_t> step_of_;
   LinearSchedule schedule_;
@@ -149,8 +150,9 @@ bool IsExpectation(const HloInstruction& instruction) {
   return absl::StartsWith(target, "check.expect_") || target == "interpreter.run_parallel";
 }
 
-absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computation) {
-  return ScheduleBuilder(computation).Build();
+absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computation,
+                                                  absl::Span<const OperandUse> replacements) {
+  return ScheduleBuilder(computation, replacements).Build();
 }
 
 }  // namespace kashi::buffers

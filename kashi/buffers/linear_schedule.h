@@ -7,6 +7,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kashi/buffers/in_place_order.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
@@ -31,8 +33,9 @@ struct LinearSchedule {
 };
 
 // INVALID_ARGUMENT for a computation whose instructions have no valid order. Cost: O(n log n), plus that of
-// in_place_order.h.
-absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computation);
+// in_place_order.h, which also has the meaning of `replacements`.
+absl::StatusOr<LinearSchedule> MakeLinearSchedule(const HloComputation& computation,
+                                                  absl::Span<const OperandUse> replacements = {});
 
 // A call that runs although nothing uses its result, because it may end the run: check.expect_* of StableHLO's tests,
 // and interpreter.run_parallel, whose processes may have such calls.

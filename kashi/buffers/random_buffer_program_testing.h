@@ -4,6 +4,7 @@
 #define KASHI_BUFFERS_RANDOM_BUFFER_PROGRAM_TESTING_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -154,17 +155,54 @@ class RandomProgram : private ProgramText {
 
   std::string Text() {
     Scope entry;
+    std::vector<Leaf> arguments, results;
     for (int64_t i = Below(4); i >= 0; --i) {
       const Type type = RandomType(2);
+      AddLeaves(type, entry.lines.size(), {}, &arguments);
       Add(&entry, type, absl::StrCat("parameter(", entry.lines.size(), ")"));
     }
     AddOperations(&entry, size_, 0);
     const Type type = Chance(50) ? RandomTupleOf(entry) : Chance(60) ? RandomType(2) : AnyOf(entry).type;
+    AddLeaves(type, 0, {}, &results);
+    const std::string aliases = Aliases(std::move(arguments), results);
     const std::string text = Finish(&entry, "entry", Of(&entry, type, 70));
-    return absl::StrCat("HloModule m\n", computations_, "ENTRY ", text);
+    return absl::StrCat("HloModule m", aliases, "\n", computations_, "ENTRY ", text);
   }
 
  private:
+  struct Leaf {
+    std::string type;
+    size_t parameter;
+    std::vector<size_t> index;
+  };
+  static void AddLeaves(const Type& type, size_t parameter, const std::vector<size_t>& index,
+                        std::vector<Leaf>* leaves) {
+    if (!type.is_tuple) return leaves->push_back({type.text, parameter, index});
+    for (size_t i = 0; i < type.elements.size(); ++i) {
+      std::vector<size_t> longer = index;
+      longer.push_back(i);
+      AddLeaves(type.elements[i], parameter, longer, leaves);
+    }
+  }
+  // In most programs, nearly all results with an argument of their type have an alias; some have one of another type.
+  std::string Aliases(std::vector<Leaf> arguments, const std::vector<Leaf>& results) {
+    std::vector<std::string> aliases;
+    if (Chance(25)) return "";
+    for (const Leaf& result : results) {
+      std::vector<size_t> fitting;
+      for (size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].type == result.type || Chance(15)) fitting.push_back(i);
+      }
+      if (fitting.empty() || Chance(10)) continue;
+      const size_t chosen = fitting[Below(static_cast<int64_t>(fitting.size()))];
+      const Leaf& argument = arguments[chosen];
+      aliases.push_back(absl::StrCat("{", absl::StrJoin(result.index, ","), "}: (", argument.parameter, ", {",
+                                     absl::StrJoin(argument.index, ","), "}, may-alias)"));
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(chosen));
+    }
+    return aliases.empty() ? "" : absl::StrCat(", input_output_alias={ ", absl::StrJoin(aliases, ", "), " }");
+  }
+
   void AddOperations(Scope* scope, int count, int depth) {
     for (int i = 0; i < count; ++i) {
       const int64_t kind = Below(100);

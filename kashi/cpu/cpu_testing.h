@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
+#include "kashi/buffers/leaves.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/cpu/target.h"
 #include "kashi/evaluator/evaluation_run.h"
@@ -67,6 +68,15 @@ inline absl::StatusOr<Literal> RunProgram(const CompiledProgram& program, const 
   return RunEntry(program.module(), &program, arguments, options, checker, execute);
 }
 
+// RunProgram on copies of the arguments that nobody else holds: the program may write its results there.
+inline absl::StatusOr<Literal> RunDonated(const CompiledProgram& program, const std::vector<Literal>& arguments) {
+  const auto execute = [&program](std::vector<Value> values, evaluator::EvaluationRun& run) -> absl::StatusOr<Value> {
+    KASHI_ASSIGN_OR_RETURN(values, evaluator::StepChecker::CopyOf(values, run));
+    return program.Execute(std::move(values), run);
+  };
+  return RunEntry(program.module(), &program, arguments, {}, /*checker=*/nullptr, execute);
+}
+
 inline bool HasCustomCalls(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {
@@ -77,8 +87,9 @@ inline bool HasCustomCalls(const HloModule& module) {
 }
 
 // Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an
-// access beyond an array ends the test, and an element that nobody wrote gives another result; and with a value for
-// each instruction, so that a wrong plan of memory gives another result.
+// access beyond an array ends the test, and an element that nobody wrote gives another result; with a value for each
+// instruction, so that a wrong plan of memory gives another result; and with its results in the memory of its arguments,
+// where the module has aliases.
 inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::vector<Literal>& arguments,
                                            const CompileOptions& options = {}, int64_t* kernels = nullptr) {
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));
@@ -97,13 +108,18 @@ inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::v
                                   : literal_comparison::Equal(*unplanned, *planned);
     EXPECT_TRUE(same.ok()) << "without the plan of memory: " << same;
   }
-  for (const base::GuardPages pages : {base::GuardPages::kBehind, base::GuardPages::kBefore}) {
-    const base::WithGuardPages guarded(pages);
-    const absl::StatusOr<Literal> again = RunProgram(*program, arguments);
+  const auto expect_same = [&result](const absl::StatusOr<Literal>& again) {
     EXPECT_EQ(result.status(), again.status());
-    if (!result.ok() || !again.ok()) continue;
+    if (!result.ok() || !again.ok()) return;
     const absl::Status same = literal_comparison::Equal(*result, *again);
     EXPECT_TRUE(same.ok()) << same;
+  };
+  const bool has_aliases = !buffers::AliasesOf(program->module()).empty();
+  if (has_aliases) expect_same(RunDonated(*program, arguments));
+  for (const base::GuardPages pages : {base::GuardPages::kBehind, base::GuardPages::kBefore}) {
+    const base::WithGuardPages guarded(pages);
+    expect_same(RunProgram(*program, arguments));
+    if (has_aliases) expect_same(RunDonated(*program, arguments));
   }
   return result;
 }

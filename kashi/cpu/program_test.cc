@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
@@ -139,6 +140,34 @@ TEST(ProgramTest, DonatedArguments) {
   std::vector<Value> donated;
   donated.push_back(std::move(x));
   EXPECT_EQ(program->ExecuteValues(std::move(donated)).value().data<float>()[999], -1.0f);
+}
+
+// Results in the memory of the arguments of which the module says it, by kernels and by native functions. Arguments that
+// somebody else holds stay as they are.
+TEST(ProgramTest, ResultsInAliasedArguments) {
+  for (const int64_t n : {1, 4, 1000, 100000}) {
+    const auto program = MakeProgram(absl::StrReplaceAll(
+        R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+ENTRY e { x = f32[N] parameter(0)  y = f32[N] parameter(1)  e = f32[N] negate(x)  s = f32[N] subtract(x, y)
+  ROOT r = (f32[N], f32[N]) tuple(e, s) })",
+        {{"[N]", absl::StrCat("[", n, "]")}}));
+    const auto budget = std::make_shared<MemoryBudget>(0);
+    for (const bool keeps_x : {false, true}) {
+      std::vector<Value> arguments;
+      for (const float number : {7.0f, 5.0f}) {
+        arguments.push_back(Value::MakeArray(MakeDenseShape(F32, {n}), budget).value());
+        for (float& element : arguments.back().mutable_data<float>()) element = number;
+      }
+      const void *const at_x = arguments[0].untyped_data(), *const at_y = arguments[1].untyped_data();
+      const Value kept = keeps_x ? arguments[0] : Value();
+      const Value result = program->ExecuteValues(std::move(arguments)).value();
+      EXPECT_EQ(result.element(0).untyped_data() == at_x, !keeps_x) << n;
+      EXPECT_EQ(result.element(1).untyped_data(), at_y) << n;
+      for (const float element : result.element(0).data<float>()) ASSERT_EQ(element, -7.0f);
+      for (const float element : result.element(1).data<float>()) ASSERT_EQ(element, 2.0f);
+      if (keeps_x) EXPECT_EQ(kept.data<float>()[n - 1], 7.0f);
+    }
+  }
 }
 
 TEST(ProgramTest, ValuesWithOptions) {

@@ -489,11 +489,35 @@ class RandomProgram {
       shapes.push_back(random_program::Text(text_.values()[i]));
       names.push_back(random_program::Name(i));
     }
-    return absl::StrCat("HloModule m\n\n", text_.computations(), "ENTRY e {\n", text_.body(), "  ROOT root = (",
-                        absl::StrJoin(shapes, ", "), ") tuple(", absl::StrJoin(names, ", "), ")\n}\n");
+    const std::string aliases = AddAliased(parameters, &shapes, &names);
+    return absl::StrCat("HloModule m", aliases, "\n\n", text_.computations(), "ENTRY e {\n", text_.body(),
+                        "  ROOT root = (", absl::StrJoin(shapes, ", "), ") tuple(", absl::StrJoin(names, ", "),
+                        ")\n}\n");
   }
 
  private:
+  // For some parameters, a result that may take their memory: a value of their type, which may be computed from them.
+  std::string AddAliased(int parameters, std::vector<std::string>* shapes, std::vector<std::string>* names) {
+    std::vector<std::string> aliases;
+    for (int parameter = 0; parameter < parameters; ++parameter) {
+      if (text_.Below(3) == 0) continue;
+      const size_t before = text_.values().size();
+      const std::string type = random_program::Text(text_.values()[parameter]);
+      if (text_.Below(2) == 0) random_program::AddUnary(&text_, static_cast<size_t>(parameter));
+      std::vector<size_t> fitting;
+      for (size_t i = static_cast<size_t>(parameters); i < text_.values().size(); ++i) {
+        if (random_program::Text(text_.values()[i]) == type) fitting.push_back(i);
+      }
+      if (fitting.empty()) continue;
+      const bool is_new = text_.values().size() > before && text_.Below(2) == 0;
+      const size_t chosen = is_new ? fitting.back() : text_.OneOf(fitting);
+      aliases.push_back(absl::StrCat("{", shapes->size(), "}: (", parameter, ", {}, may-alias)"));
+      shapes->push_back(type);
+      names->push_back(random_program::Name(chosen));
+    }
+    return aliases.empty() ? "" : absl::StrCat(", input_output_alias={ ", absl::StrJoin(aliases, ", "), " }");
+  }
+
   random_program::ProgramText text_;
 };
 

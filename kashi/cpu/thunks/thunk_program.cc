@@ -119,13 +119,20 @@ std::unique_ptr<ThunkProgram::Frame> ThunkProgram::TakeFrame() const {
   return std::make_unique<Frame>(parts_, KeepsArena());
 }
 
-// Memory for the results. An argument that a result starts with is the result's memory afterwards.
+// Memory for the results. An argument that a result starts with is the result's memory afterwards, and so is one in
+// which a result may lie, if nobody else holds it.
 absl::StatusOr<ThunkProgram::Arrays> ThunkProgram::MakeResults(Arrays& arguments, evaluator::EvaluationRun& run) const {
   const buffers::Leaves& buffers = parts_.buffers.results;
   Arrays results(buffers.size());
   for (const buffers::BufferAssignment::Update& update : parts_.buffers.updates) {
     KASHI_ASSIGN_OR_RETURN(Value memory, values::MakeWritable(run.budget(), std::move(arguments[update.argument])));
     results[update.result] = Value::WithShape(std::move(memory), result_shapes_[update.result]);
+  }
+  for (const buffers::LeafAlias& alias : parts_.buffers.aliases) {
+    Value& argument = arguments[alias.argument];
+    if (argument.is_unique()) {
+      results[alias.result] = Value::WithShape(std::move(argument), result_shapes_[alias.result]);
+    }
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (parts_.buffers.buffers[buffers[i]].home != buffers::Home::kResult || !results[i].is_nothing()) continue;
