@@ -9,6 +9,7 @@
 #include "kashi/analysis/cost_analysis_fusion.h"
 #include "kashi/analysis/cost_analysis_products.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
+#include "kashi/analysis/cost_analysis_windows.h"
 #include "kashi/array/permutation_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/math.h"
@@ -24,10 +25,14 @@ using analysis::FusedCost;
 using analysis::FusedCosts;
 using analysis::HostBytes;
 using analysis::kFmaFlops;
+using analysis::NeededRaggedDotFlops;
+using analysis::NeededWindowRuns;
 using analysis::ProductOfSizes;
 using analysis::RaggedDotFlops;
 using analysis::Saturate;
 using analysis::SumOverLeaves;
+using analysis::WindowElements;
+using analysis::XlaWindowRuns;
 namespace {
 
 SizeFunction GuardedSize(const CostRules& rules) {
@@ -47,33 +52,6 @@ const Shape& FirstArray(const Shape& shape) {
 }
 
 double ElementsOfAll(const Shape& shape) { return analysis::SumOverLeaves(shape, Elements); }
-
-double ReduceWindowRuns(const Window& window, const Shape& result) {
-  std::vector<int64_t> sizes;
-  int wide = -1, wide_count = 0, padded_count = 0;
-  for (int d = 0; d < window.dimensions_size(); ++d) {
-    const WindowDimension& dimension = window.dimensions(d);
-    sizes.push_back(dimension.size());
-    if (dimension.padding_low() != 0 || dimension.padding_high() != 0) ++padded_count;
-    if (dimension.size() == 1) continue;
-    wide = d;
-    ++wide_count;
-  }
-  const double all = Saturate((ProductOfSizes(sizes) - 1) * Elements(result));
-  if (wide_count != 1 || padded_count != 1 || wide >= result.dimensions_size()) return all;
-  const WindowDimension& along = window.dimensions(wide);
-  const int64_t reach = along.padding_low(), length = result.dimensions(wide);
-  // The order of the terms keeps the sums within bounds. False if the padding is another dimension's: no reach then.
-  const bool is_cumulative = length > 1 && reach == length - 1 && along.padding_high() == reach && along.size() > 0 &&
-                             along.size() - reach == reach + 1;
-  return is_cumulative ? Elements(result) / static_cast<double>(length) + static_cast<double>(reach) : all;
-}
-
-double WindowElements(const Window& window) {
-  std::vector<int64_t> sizes;
-  for (const WindowDimension& dimension : window.dimensions()) sizes.push_back(dimension.size());
-  return ProductOfSizes(sizes);
-}
 
 double FftFlops(absl::Span<const int64_t> lengths, const Shape& operand) {
   double log_factor = 1;
@@ -217,7 +195,12 @@ class Counter {
   // Operations that cost as much as the computations that they call.
   void CountCalled() {
     cost_.counts_called = true;
-    cost_.cost = Callee(0) + Callee(1);
+    if (instruction_.opcode() != HloOpcode::kWhile || rules_.trip_count == nullptr) {
+      cost_.cost = Callee(0) + Callee(1);
+      return;
+    }
+    const double trip_count = rules_.trip_count(instruction_);
+    cost_.cost = Callee(0) * trip_count + Callee(1) * (trip_count + 1);  // the body, the condition
   }
   void CountConditional() {
     cost_.counts_called = true;
@@ -252,8 +235,19 @@ class Counter {
   // Operations that run a computation on elements.
   void CountMap() { AddRuns(0, Elements(shape())); }
   void CountReduce() { AddRuns(0, Elements(operand_shape(0)) - Elements(FirstArray(shape()))); }
-  void CountReduceWindow() { AddRuns(0, ReduceWindowRuns(instruction_.window(), FirstArray(shape()))); }
-  void CountScan() { AddRuns(0, 1); }
+  void CountReduceWindow() {
+    const Window& window = instruction_.window();
+    const Shape& result = FirstArray(shape());
+    AddRuns(0, rules_.counts_needed_work ? NeededWindowRuns(window, operand_shape(0), result)
+                                         : XlaWindowRuns(window, result));
+  }
+  void CountScan() { AddRuns(0, rules_.counts_needed_work ? ScanLength() : 1); }
+  double ScanLength() const {
+    const int64_t dimension = instruction_.dimensions().empty() ? 0 : instruction_.dimensions(0);
+    const Shape& operand = operand_shape(0);
+    const bool is_of_operand = operand.IsArray() && dimension >= 0 && dimension < operand.dimensions_size();
+    return is_of_operand ? static_cast<double>(operand.dimensions(dimension)) : 1;
+  }
   void CountSelectAndScatter() {
     const double sources = Elements(operand_shape(1));
     AddRuns(0, Saturate(sources * (WindowElements(instruction_.window()) - 1)));
@@ -265,7 +259,9 @@ class Counter {
   }
 
   void CountDot() { SetFlops(DotFlops(operand_shape(0), shape(), instruction_.dot_dimension_numbers())); }
-  void CountRaggedDot() { SetFlops(RaggedDotFlops(instruction_)); }
+  void CountRaggedDot() {
+    SetFlops(rules_.counts_needed_work ? NeededRaggedDotFlops(instruction_) : RaggedDotFlops(instruction_));
+  }
   void CountConvolution() { SetFlops(ConvolutionFlops(instruction_)); }
 
   // A reduction between devices, as if of two members.

@@ -7,7 +7,8 @@
 //                     operation that only uses a part of an operand (slice, gather, update) counts that part twice:
 //                     read and written. A tuple operand counts as its table, a tuple result with all its arrays.
 //
-// Control flow: a loop counts as one iteration of its body and condition; a conditional as the maximum of its branches.
+// Control flow: a loop counts as one iteration of its body and condition, unless CostRules has its trip count; a
+// conditional as the maximum of its branches.
 // A fusion reads its operands and writes its results only. The cost of a custom call is unknown: it is 0 here, and the
 // call is counted as unknown; XLA adds -1 to its sums for each of them.
 //
@@ -83,6 +84,11 @@ struct CostRules {
   SizeFunction size;
   // The flops and the bytes of a custom call; XLA's: -1.
   double custom_call = 0;
+  // The trip count of a loop: its body runs so often, and its condition once more. Null, XLA's: both run once.
+  std::function<double(const HloInstruction& loop)> trip_count;
+  // Whether to count the work that is needed, where XLA counts other work: a cumulative reduce-window
+  // (cost_analysis_windows.h) adds each element once, a scan has all its iterations, a ragged-dot all its rows.
+  bool counts_needed_work = false;
 };
 
 class CostAnalysis {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/base/math.h"
 
@@ -107,6 +108,22 @@ double RaggedDotFlops(const HloInstruction& ragged_dot) {
     product.DeleteDimension(0);
   }
   return DotFlops(ragged_dot.operand(0)->shape(), product, numbers.dot_dimension_numbers());
+}
+
+double NeededRaggedDotFlops(const HloInstruction& ragged_dot) {
+  if (ragged_dot.operand_count() < 1 || !ragged_dot.shape().IsArray()) return 0;
+  const RaggedDotDimensionNumbers& numbers = ragged_dot.ragged_dot_dimension_numbers();
+  const DotDimensionNumbers& dot = numbers.dot_dimension_numbers();
+  const double all = DotFlops(ragged_dot.operand(0)->shape(), ragged_dot.shape(), dot);
+  const bool has_groups = numbers.lhs_ragged_dimensions_size() == 1 && ragged_dot.operand_count() > 2 &&
+                          ragged_dot.operand(2)->shape().IsArray();
+  if (!has_groups || !absl::c_linear_search(dot.lhs_contracting_dimensions(), numbers.lhs_ragged_dimensions(0))) {
+    return all;
+  }
+  // The groups split the contracted dimension, and the result has one product for each.
+  const Shape& sizes = ragged_dot.operand(2)->shape();
+  const auto groups = static_cast<double>(SizeOf(sizes, sizes.dimensions_size() - 1));
+  return groups > 0 ? all / groups : 0;
 }
 
 double ConvolutionFlops(const HloInstruction& convolution, const Shape& input, const Shape& result) {

@@ -16,6 +16,9 @@ double DotFlops(const Shape& lhs, const Shape& result, const DotDimensionNumbers
 // Counts as XLA does: a dot into the result without its first dimensions, as many as there are group dimensions. So
 // f32[m,k] by f32[g,k,n] is 2*k*n, as if m were 1.
 double RaggedDotFlops(const HloInstruction& ragged_dot);
+// The products that it needs: each row by the matrix of its group, or each group's rows by each other, as if all rows
+// were in a group.
+double NeededRaggedDotFlops(const HloInstruction& ragged_dot);
 
 // Counts only products with elements of the input, not with its padding or the holes of dilation. Windows with
 // numbers beyond 2^31, or with more than 64 successive kernel positions that meet the holes differently, count as if

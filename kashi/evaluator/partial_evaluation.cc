@@ -197,10 +197,10 @@ absl::StatusOr<std::optional<Value>> PartialEvaluation::TryInduction(const HloIn
   const std::optional<ParsedStaticWhileLoop> parsed =
       CountIterations(pattern, type, numbers[0], numbers[1], numbers[2]);
   if (!parsed.has_value()) return std::make_optional(Value());
-  const Literal last =
-      pattern.direction.has_value()
-          ? LiteralUtil::CreateR0<int64_t>(parsed->induction_var_init_value + parsed->trip_count * parsed->step_size)
-          : LiteralUtil::CreateR0<int64_t>(0);
+  // The bits of an S64, which a U64 may exceed.
+  const uint64_t steps = static_cast<uint64_t>(parsed->trip_count) * static_cast<uint64_t>(parsed->step_size);
+  const auto end = static_cast<int64_t>(static_cast<uint64_t>(parsed->induction_var_init_value) + steps);
+  const Literal last = LiteralUtil::CreateR0<int64_t>(pattern.direction.has_value() ? end : 0);
   KASHI_ASSIGN_OR_RETURN(const Literal converted, last.Convert(type));
   KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(converted, run_.budget()));
   return std::make_optional(std::move(value));

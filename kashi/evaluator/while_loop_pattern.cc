@@ -82,6 +82,11 @@ std::pair<__int128, __int128> RangeOf(PrimitiveType type) {
   return {-half, half - 1};
 }
 
+// A number of the type, whose bits are kept as those of an S64.
+__int128 WideOf(PrimitiveType type, int64_t number) {
+  return type == U64 ? static_cast<__int128>(static_cast<uint64_t>(number)) : number;
+}
+
 // The number of times that `i direction bound` holds for i = 0, step, 2 step, …; -1: always.
 __int128 CountSteps(ComparisonDirection direction, __int128 bound, __int128 step) {
   switch (direction) {
@@ -139,22 +144,28 @@ std::optional<WhileLoopPattern> MatchWhileLoop(const HloInstruction& loop) {
 std::optional<ParsedStaticWhileLoop> CountIterations(const WhileLoopPattern& pattern, PrimitiveType type, int64_t init,
                                                      int64_t bound, int64_t step) {
   if (!pattern.direction.has_value()) return CountPred(pattern.induction_index, init != 0, step != 0);
-  if (pattern.counts_down) step = step == INT64_MIN ? step : -step;
-  const __int128 count = CountSteps(*pattern.direction, static_cast<__int128>(bound) - init, step);
-  const __int128 last = init + count * step;
+  const __int128 first = WideOf(type, init), change = pattern.counts_down ? -WideOf(type, step) : WideOf(type, step);
+  const __int128 count = CountSteps(*pattern.direction, WideOf(type, bound) - first, change);
+  if (count < 0 || count > INT64_MAX) return std::nullopt;
+  const __int128 last = first + count * change;
   const auto [lowest, highest] = RangeOf(type);
-  if (count < 0 || count > INT64_MAX || last < lowest || last > highest) return std::nullopt;
-  return ParsedStaticWhileLoop{static_cast<int64_t>(count), pattern.induction_index, init, step, bound};
+  if (last < lowest || last > highest) return std::nullopt;
+  return ParsedStaticWhileLoop{static_cast<int64_t>(count), pattern.induction_index, init,
+                               static_cast<int64_t>(change), bound};
 }
 
 std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* while_op, PrecomputedAnalyses) {
-  if (while_op->opcode() != HloOpcode::kWhile) return std::nullopt;
-  const std::optional<WhileLoopPattern> pattern = MatchWhileLoop(*while_op);
-  if (!pattern.has_value()) return std::nullopt;
   EvaluationOptions options;
   options.max_loop_iterations = kMaxIterationsOfOthers;
   EvaluationRun run(options);
-  PartialEvaluation evaluation(&run, {}, /*goes_deep=*/true);
+  return PatternMatchParseWhileLoop(*while_op, &run);
+}
+
+std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction& loop, EvaluationRun* run) {
+  if (loop.opcode() != HloOpcode::kWhile) return std::nullopt;
+  const std::optional<WhileLoopPattern> pattern = MatchWhileLoop(loop);
+  if (!pattern.has_value()) return std::nullopt;
+  PartialEvaluation evaluation(run, {}, /*goes_deep=*/true);
   std::vector<std::optional<int64_t>> numbers;
   for (const PartOfInstruction& part : PartialEvaluation::NumbersOf(*pattern)) {
     absl::StatusOr<Value> value = evaluation.Evaluate(part);
@@ -162,11 +173,11 @@ std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* 
     numbers.push_back(PartialEvaluation::NumberIn(*value));
   }
   if (std::count(numbers.begin(), numbers.end(), std::nullopt) > 0) return ParsedWhileLoop{};
-  const PrimitiveType type = ShapeUtil::GetSubshape(while_op->shape(), {pattern->induction_index}).element_type();
-  const std::optional<ParsedStaticWhileLoop> loop =
+  const PrimitiveType type = ShapeUtil::GetSubshape(loop.shape(), {pattern->induction_index}).element_type();
+  const std::optional<ParsedStaticWhileLoop> counted =
       CountIterations(*pattern, type, *numbers[0], *numbers[1], *numbers[2]);
-  if (!loop.has_value()) return std::nullopt;
-  return ParsedWhileLoop{loop};
+  if (!counted.has_value()) return std::nullopt;
+  return ParsedWhileLoop{counted};
 }
 
 }  // namespace kashi

@@ -14,6 +14,10 @@
 #include "kashi/hlo/attributes/comparison_util.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 
+namespace kashi::evaluator {
+class EvaluationRun;
+}  // namespace kashi::evaluator
+
 namespace kashi {
 
 // XLA's analyses that a caller may have already. Not used here.
@@ -40,6 +44,9 @@ struct ParsedWhileLoop {
 // loop counts from 0 to 1. Evaluates instructions to find the numbers.
 std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* while_op,
                                                           PrecomputedAnalyses analyses = {});
+
+// As above; `run` evaluates, and its limits hold.
+std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction& loop, evaluator::EvaluationRun* run);
 
 // ---- The parts of the above, for callers with their own evaluation (partial_evaluation.h).
 

@@ -7,7 +7,6 @@
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
-#include "kashi/scale/trip_count.h"
 
 namespace kashi::scale {
 namespace {
@@ -155,15 +154,6 @@ TEST(StepSimulationTest, CallsThatMultiplyEndWithAnError) {
   options.most_instructions = 10000;
   EXPECT_EQ(Error(absl::Substitute(kModule, computations, "  c = f32[4] call(x), to_apply=call100\n"), options),
             "more than 10,000 instructions would run");
-}
-
-TEST(TripCountTest, ReadsBackendConfigs) {
-  EXPECT_EQ(KnownTripCount(R"({"known_trip_count":{"n":"10"},"known_init_step":{"init":"0"}})"), 10);
-  EXPECT_EQ(KnownTripCount(R"({"a":1, "known_trip_count": { "n": 7 }})"), 7);
-  EXPECT_EQ(KnownTripCount(R"({"known_trip_count":{"m":"10"}})"), std::nullopt);
-  EXPECT_EQ(KnownTripCount(R"({"known_trip_count":{"n":"99999999999999999999"}})"), std::nullopt);
-  EXPECT_EQ(KnownTripCount(R"({"known_trip_count":)"), std::nullopt);
-  EXPECT_EQ(KnownTripCount(""), std::nullopt);
 }
 
 }  // namespace

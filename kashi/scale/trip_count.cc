@@ -1,11 +1,17 @@
 #include "kashi/scale/trip_count.h"
 
+#include <algorithm>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
+#include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/while_loop_pattern.h"
+#include "kashi/scale/evaluated_loop.h"
 
 namespace kashi::scale {
 namespace {
+
+constexpr int64_t kMostWorkOfALoop = 500'000;
 
 // Drops white space, then the token if it is next.
 bool Take(absl::string_view token, absl::string_view* text) {
@@ -29,11 +35,28 @@ std::optional<int64_t> KnownTripCount(absl::string_view backend_config) {
   return count;
 }
 
-std::optional<int64_t> TripCountOf(const HloInstruction& loop) {
+std::optional<int64_t> TripCounts::Of(const HloInstruction& loop) {
   if (const auto known = KnownTripCount(loop.raw_backend_config_string())) return known;
-  const std::optional<ParsedWhileLoop> parsed = PatternMatchParseWhileLoop(&loop);
-  if (!parsed.has_value() || parsed->is_dynamic() || parsed->static_while_loop->trip_count < 0) return std::nullopt;
-  return parsed->static_while_loop->trip_count;
+  return Derive(loop);
 }
+
+std::optional<int64_t> TripCounts::Derive(const HloInstruction& loop) {
+  if (work_left_ <= 0 || loop.opcode() != HloOpcode::kWhile) return std::nullopt;
+  EvaluationOptions options;
+  options.max_work = std::min(work_left_, kMostWorkOfALoop);
+  options.max_loop_iterations = kMostEvaluatedIterations;
+  evaluator::EvaluationRun run(options);
+  std::optional<int64_t> count;
+  const std::optional<ParsedWhileLoop> parsed = PatternMatchParseWhileLoop(loop, &run);
+  if (parsed.has_value() && !parsed->is_dynamic()) {
+    count = parsed->static_while_loop->trip_count;
+  } else {
+    count = EvaluateTripCount(loop, kMostEvaluatedIterations, &run);  // it may wrap, or count numbers beyond 2^63
+  }
+  work_left_ -= run.limits().work->spent();
+  return count;
+}
+
+std::optional<int64_t> TripCountOf(const HloInstruction& loop) { return TripCounts().Of(loop); }
 
 }  // namespace kashi::scale
