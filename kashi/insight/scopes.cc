@@ -19,7 +19,8 @@ namespace kashi::insight {
 namespace {
 
 constexpr absl::string_view kArguments = "(arguments)";
-constexpr size_t kLongestPrefix = 4096;  // of op_names before those of a called function
+constexpr size_t kLongestPrefix = 1024;  // of op_names before those of a called function
+constexpr int kMostWrappers = 64;        // in one op_name; each is looked for in the rest of the name
 constexpr int kMostMoves = 8;            // copies between an instruction without an op_name and one with
 
 // ---- The text of op_names.
@@ -39,6 +40,15 @@ std::vector<absl::string_view> SplitOutside(absl::string_view text, char separat
   }
   parts.push_back(text.substr(begin));
   return parts;
+}
+
+absl::string_view FirstPart(absl::string_view text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (text[i] == '/' && depth <= 0) return text.substr(0, i);
+  }
+  return text;
 }
 
 bool IsNameChar(char c) { return absl::ascii_isalnum(c) || c == '_'; }
@@ -72,14 +82,18 @@ bool IsProgram(absl::string_view part) {
 // The parts without their transformations: "transpose(jvp(layer))" is "layer", "jit(silu)" is "silu", "jvp()" nothing.
 std::vector<absl::string_view> WithoutTransforms(std::vector<absl::string_view> parts) {
   std::vector<absl::string_view> result;
+  int wrappers = 0;
   std::reverse(parts.begin(), parts.end());
   while (!parts.empty()) {
     const absl::string_view part = parts.back();
     parts.pop_back();
     absl::string_view name, inside;
-    if (!TakeWrapper(part, &name, &inside)) {
+    if (wrappers >= kMostWrappers || !TakeWrapper(part, &name, &inside)) {
       if (!part.empty()) result.push_back(part);
-    } else if (NamesFunction(name)) {
+      continue;
+    }
+    ++wrappers;
+    if (NamesFunction(name)) {
       if (!inside.empty()) result.push_back(inside);
     } else {
       const std::vector<absl::string_view> inner = SplitOutside(inside, '/');
@@ -125,6 +139,23 @@ bool OnlyMovesData(HloOpcode opcode) {
   return absl::c_linear_search(kMoves, opcode);
 }
 
+bool IsRecomputation(absl::string_view part) {
+  return part == "checkpoint" || part == "remat" || part == "remat2" || part == "rematted_computation";
+}
+
+// Where JAX recomputes, it writes the scopes of the loop's body twice: "layer/layer/checkpoint/attention". Drops the
+// second of two equal runs of parts. O(parts^2) for the few parts that there are.
+void DropRepeated(std::vector<std::string>* parts) {
+  constexpr size_t kMostParts = 100;
+  if (parts->size() > kMostParts) return;
+  for (size_t length = 1; 2 * length <= parts->size(); ++length) {
+    for (size_t begin = 0; begin + 2 * length <= parts->size(); ++begin) {
+      const auto first = parts->begin() + static_cast<int64_t>(begin), second = first + static_cast<int64_t>(length);
+      if (std::equal(first, second, second)) parts->erase(second, second + static_cast<int64_t>(length));
+    }
+  }
+}
+
 std::vector<std::string> PlainParts(absl::Span<const std::string> parts) {
   if (!parts.empty() && parts[0] == kArguments) return std::vector<std::string>(parts.begin(), parts.end());
   const std::vector<absl::string_view> plain = WithoutTransforms({parts.begin(), parts.end()});
@@ -132,6 +163,7 @@ std::vector<std::string> PlainParts(absl::Span<const std::string> parts) {
   for (size_t i = 0; i < plain.size(); ++i) {
     if (!IsMachinery(plain, i)) result.emplace_back(plain[i]);
   }
+  if (absl::c_any_of(plain, IsRecomputation)) DropRepeated(&result);
   return result;
 }
 
@@ -140,7 +172,7 @@ std::vector<std::string> PlainParts(absl::Span<const std::string> parts) {
 std::vector<std::string> ScopeParts(absl::string_view op_name, const ScopeOptions& options) {
   // A fusion of several instructions may have all of their names.
   std::vector<absl::string_view> parts = SplitOutside(SplitOutside(op_name, ';')[0], '/');
-  parts.pop_back();
+  if (!IsRecomputation(parts.back())) parts.pop_back();
   if (!parts.empty() && IsProgram(parts[0])) parts.erase(parts.begin());
   const std::vector<std::string> result(parts.begin(), parts.end());
   return options.keep_transforms ? result : PlainParts(result);
@@ -161,7 +193,7 @@ absl::StatusOr<Scopes> Scopes::Create(const HloModule& module, const ExecutionCo
   KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module));
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
     const std::string& name = parameter->metadata().op_name();
-    if (!name.empty() && !IsProgram(SplitOutside(name, '/')[0])) scopes.arguments_.insert(name);
+    if (!name.empty() && !IsProgram(FirstPart(name))) scopes.arguments_.insert(name);
   }
   scopes.AddPrefixes(graph, counts);
   scopes.AddLayers(module);
@@ -175,7 +207,7 @@ namespace {
 // `op_name` may be whole, or continue `prefix`: then it does not begin with the same program.
 std::string WholeName(absl::string_view prefix, absl::string_view op_name) {
   if (prefix.empty() || op_name.empty()) return std::string(op_name);
-  const absl::string_view program = SplitOutside(prefix, '/')[0];
+  const absl::string_view program = FirstPart(prefix);
   absl::string_view rest = op_name;
   const bool is_whole = absl::ConsumePrefix(&rest, program) && (rest.empty() || rest[0] == '/');
   return is_whole ? std::string(op_name) : absl::StrCat(prefix, "/", op_name);

@@ -72,7 +72,7 @@ class Scopes {
   std::string LayerOfParts(absl::Span<const std::string> parts) const;
 
   // Calls from more places than this are one place, that of the first calls.
-  static constexpr int64_t kMostPlaces = 256;
+  static constexpr int64_t kMostPlaces = 64;
 
  private:
   // The op_name before the names in a computation, and how often it runs there.
