@@ -1,21 +1,13 @@
-// "Did you mean …?" for unknown words.
+// "Did you mean …?" for unknown words of the command line: kashi/base/suggest.h.
 #ifndef KASHI_CLI_SUGGEST_H_
 #define KASHI_CLI_SUGGEST_H_
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include "absl/strings/string_view.h"
+#include "kashi/base/suggest.h"
 
 namespace kashi::cli {
 
-// At most `most` words that are similar to the given one, the most similar first: words that contain it, then by edit
-// distance. O(letters of all words * letters of one).
-std::vector<std::string> SimilarWords(absl::string_view given, const std::vector<std::string>& words, size_t most);
-
-// "; did you mean `shape`?", or "" if no word is similar.
-std::string DidYouMean(absl::string_view given, const std::vector<std::string>& words);
+using base::DidYouMean;
+using base::SimilarWords;
 
 }  // namespace kashi::cli
 

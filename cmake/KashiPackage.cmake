@@ -24,7 +24,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What the headers include, and what the static libraries are linked with.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libabsl-dev, libhwy-dev, libprotobuf-dev, liblapack-dev, libblas-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libabsl-dev, libhwy-dev, libre2-dev, libprotobuf-dev, liblapack-dev, libblas-dev")
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/kashi-cpack.cmake)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/kashi-cpack.cmake.in ${CPACK_PROJECT_CONFIG_FILE} @ONLY)
 include(CPack)

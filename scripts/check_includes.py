@@ -20,6 +20,7 @@ LIBRARY_INCLUDES = {
     "kashi_proto_messages": ("google/protobuf/", "kashi/proto/", "xla/"),
     "OpenMP::OpenMP_CXX": ("omp.h",),
     "hwy::hwy": ("hwy/",),
+    "re2": ("re2/",),
     "MPI::MPI_C": ("mpi.h",),
     "kashi_llvm_ir": ("llvm/IR/", "llvm/ADT/", "llvm/Support/"),
     "kashi_llvm": ("llvm/",),  # and SLEEF, whose functions are only named

@@ -43,8 +43,8 @@ in_debian "$debian" test -s /usr/share/man/man1/kashi.1 -o -s /usr/share/man/man
 in_debian "$debian" test -s /usr/share/bash-completion/completions/kashi
 
 printf -- '\n-- a program that uses the libraries of the .deb\n'
-in_debian "$debian" apt-get -yq install --no-install-recommends g++ cmake ninja-build pkgconf libabsl-dev libhwy-dev libprotobuf-dev \
-  protobuf-compiler liblapack-dev libblas-dev >>"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; exit 1; }
+in_debian "$debian" apt-get -yq install --no-install-recommends g++ cmake ninja-build pkgconf libabsl-dev libhwy-dev libre2-dev \
+  libprotobuf-dev protobuf-compiler liblapack-dev libblas-dev >>"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; exit 1; }
 mkdir -p "$debian/kashi/tests"
 cp -r "$root/scripts" "$debian/kashi/"
 cp -r "$root/tests/install" "$debian/kashi/tests/"

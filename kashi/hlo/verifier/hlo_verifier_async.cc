@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/verifier/async_pairs.h"
 #include "kashi/hlo/verifier/hlo_verifier_internal.h"
 
 namespace kashi::hlo::hlo_verifier {
@@ -33,44 +34,13 @@ std::string NamesOf(const Opcodes& opcodes) {
                        [](std::string* out, HloOpcode opcode) { absl::StrAppend(out, HloOpcodeString(opcode)); });
 }
 
-// The opcodes that the only user of an operation must have (empty: any), and those that its operand must have.
-struct Pairing {
-  HloOpcode opcode;
-  Opcodes only_user;
-  Opcodes operand;
-};
-
-const std::vector<Pairing>& Pairings() {
-  static const auto* const pairings = new std::vector<Pairing>{
-      {HloOpcode::kAsyncStart, {HloOpcode::kAsyncUpdate, HloOpcode::kAsyncDone}, {}},
-      {HloOpcode::kAsyncUpdate,
-       {HloOpcode::kAsyncUpdate, HloOpcode::kAsyncDone},
-       {HloOpcode::kAsyncStart, HloOpcode::kAsyncUpdate}},
-      {HloOpcode::kAsyncDone, {}, {HloOpcode::kAsyncStart, HloOpcode::kAsyncUpdate}},
-      {HloOpcode::kAllGatherStart, {HloOpcode::kAllGatherDone}, {}},
-      {HloOpcode::kAllGatherDone, {}, {HloOpcode::kAllGatherStart}},
-      {HloOpcode::kAllReduceStart, {HloOpcode::kAllReduceDone}, {}},
-      {HloOpcode::kAllReduceDone, {}, {HloOpcode::kAllReduceStart}},
-      {HloOpcode::kCopyStart, {HloOpcode::kCopyDone}, {}},
-      {HloOpcode::kCopyDone, {}, {HloOpcode::kCopyStart}},
-      {HloOpcode::kCollectivePermuteStart, {HloOpcode::kCollectivePermuteDone}, {}},
-      {HloOpcode::kCollectivePermuteDone, {}, {HloOpcode::kCollectivePermuteStart}},
-      // Through a tuple, the result may go around a loop, or out of an asynchronous computation.
-      {HloOpcode::kSend, {HloOpcode::kSendDone, HloOpcode::kTuple}, {}},
-      {HloOpcode::kSendDone, {}, {HloOpcode::kSend, HloOpcode::kGetTupleElement, HloOpcode::kAsyncDone}},
-      {HloOpcode::kRecv, {HloOpcode::kRecvDone, HloOpcode::kTuple}, {}},
-      {HloOpcode::kRecvDone, {}, {HloOpcode::kRecv, HloOpcode::kGetTupleElement, HloOpcode::kAsyncDone}},
-  };
-  return *pairings;
-}
-
 // Whether an asynchronous computation returns the send or recv that it starts: the -done may be outside of it.
 bool IsHandedOut(const HloInstruction& x) {
   return (x.opcode() == HloOpcode::kSend || x.opcode() == HloOpcode::kRecv) && x.IsRoot() &&
          x.parent()->IsAsyncComputation();
 }
 
-absl::Status CheckPairing(const HloInstruction& x, const Pairing& pairing) {
+absl::Status CheckPairing(const HloInstruction& x, const AsyncPairing& pairing) {
   if (!pairing.only_user.empty() && !IsHandedOut(x)) {
     if (x.user_count() != 1)
       return Internal("The %s instruction requires one consumer, found %d", HloOpcodeString(x.opcode()),
@@ -384,12 +354,10 @@ class TransferOrder {
 absl::Span<const OpcodeCheck> AsyncChecks() { return kAsyncChecks; }
 
 void VerifyAsyncPairs(Verification* v) {
-  absl::flat_hash_map<HloOpcode, const Pairing*> pairings;
-  for (const Pairing& pairing : Pairings()) pairings[pairing.opcode] = &pairing;
   for (const HloComputation* computation : v->module().computations()) {
     for (const HloInstruction* x : computation->instructions()) {
-      const auto found = pairings.find(x->opcode());
-      if (found != pairings.end()) v->Report(x, "async pair", CheckPairing(*x, *found->second));
+      const AsyncPairing* const pairing = FindAsyncPairing(x->opcode());
+      if (pairing != nullptr) v->Report(x, "async pair", CheckPairing(*x, *pairing));
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "kashi/base/suggest.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kashi::cli {
+namespace kashi::base {
 namespace {
 
 constexpr size_t kLongest = 64;  // letters that are compared
@@ -64,4 +64,4 @@ std::string DidYouMean(absl::string_view given, const std::vector<std::string>& 
   return best.empty() ? "" : absl::StrCat("; did you mean `", best[0], "`?");
 }
 
-}  // namespace kashi::cli
+}  // namespace kashi::base
