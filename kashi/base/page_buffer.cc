@@ -78,6 +78,32 @@ char* MapPages(int64_t capacity) {
   return begin + before;
 }
 
+#ifdef MREMAP_DONTUNMAP
+constexpr bool kMovesPages = true;
+
+// Moves the pages at `from` to `to`, where others may be: those are unmapped. keeps_from: fresh zeros are at `from`
+// afterwards; otherwise it is unmapped. All begin at a huge page, so whole tables move.
+bool MovePages(char* from, char* to, int64_t capacity, bool keeps_from) {
+  const size_t size = static_cast<size_t>(capacity);
+  const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (keeps_from ? MREMAP_DONTUNMAP : 0);
+  return mremap(from, size, size, flags, to) != MAP_FAILED;
+}
+#else
+constexpr bool kMovesPages = false;
+bool MovePages(char*, char*, int64_t, bool) { return false; }
+#endif
+
+// The pages of `to` go to `from`, over an address of their own, so that its next user need not fault them in.
+bool ExchangePages(char* from, char* to, int64_t capacity) {
+  char* const between = kMovesPages ? MapPages(capacity) : nullptr;
+  if (between == nullptr) return false;
+  const bool is_free = MovePages(to, between, capacity, /*keeps_from=*/true);
+  const bool is_moved = is_free && MovePages(from, to, capacity, /*keeps_from=*/true);
+  // If a step fails, there are fresh pages where others were moved away.
+  if (!is_moved || !MovePages(between, from, capacity, /*keeps_from=*/false)) UnmapPages(between, capacity);
+  return is_moved;
+}
+
 // Tells the system that the contents are not needed: under memory pressure it takes such pages first.
 void OfferPages(char* begin, int64_t capacity) {
 #ifdef MADV_FREE
@@ -174,11 +200,15 @@ void* AllocateLarge(int64_t bytes, BlockContent content) {
 }
 
 void FreeLarge(void* block, int64_t bytes) { BlockPool::Get().Add(static_cast<char*>(block), CapacityFor(bytes)); }
+bool MoveLarge(void* from, void* to, int64_t bytes) {
+  return ExchangePages(static_cast<char*>(from), static_cast<char*>(to), CapacityFor(bytes));
+}
 
 #else
 
 void* AllocateLarge(int64_t bytes, BlockContent content) { return AllocatePlain(bytes, content); }
 void FreeLarge(void* block, int64_t) { FreePlain(block); }
+bool MoveLarge(void*, void*, int64_t) { return false; }
 
 #endif  // KASHI_MAPS_PAGES
 
@@ -194,6 +224,11 @@ void FreeBlock(void* block, int64_t bytes) {
   if (block == nullptr || FreeGuarded(block)) return;
   if (bytes < kLargeBlockBytes) return FreePlain(block);
   FreeLarge(block, bytes);
+}
+
+bool MoveBlock(void* from, void* to, int64_t bytes) {
+  const bool is_large = bytes >= kLargeBlockBytes && !IsGuarded(from, bytes) && !IsGuarded(to, bytes);
+  return is_large && MoveLarge(from, to, bytes);
 }
 
 #ifdef KASHI_MAPS_PAGES

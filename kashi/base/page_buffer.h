@@ -35,6 +35,11 @@ enum class BlockContent {
 void* AllocateBlock(int64_t bytes, BlockContent content = BlockContent::kUninitialized);
 // Frees a block that AllocateBlock returned for this number of bytes; null is allowed. Thread-safe.
 void FreeBlock(void* block, int64_t bytes);
+// Moves the contents of one block to another, both of AllocateBlock(bytes), without a copy: large blocks exchange their
+// pages, which takes some ten microseconds. Then those of `from` are undefined. False, and the contents are where they
+// were, if the blocks are not large or the system cannot do it; those of `to` are undefined then. Nobody else may use
+// the blocks meanwhile.
+bool MoveBlock(void* from, void* to, int64_t bytes);
 
 // Bytes in blocks that wait in the pool, and the most there may be: 1 GiB, or an eighth of the machine's memory if that
 // is less; 0 with sanitizers and where there are no pages to keep. Beyond it those that waited longest go. Blocks wait

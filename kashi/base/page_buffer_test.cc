@@ -50,6 +50,50 @@ TEST_F(PageBufferTest, LargeBlocksBeginAtAHugePage) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(second.data()) % (2 << 20), 0u);
 }
 
+TEST_F(PageBufferTest, LargeBlocksExchangeTheirPages) {
+  for (const int64_t bytes : {kLargeBlockBytes, kLargeBlockBytes + 5, 3 * kLargeBlockBytes + 4096}) {
+    PageBuffer from = MakeFilled(bytes, 'a'), to = MakeFilled(bytes, 'b');
+    char *const at_from = from.data(), *const at_to = to.data();
+    for (int round = 0; round < 5; ++round) {
+      const char value = static_cast<char>('c' + round);
+      std::memset(from.data(), value, static_cast<size_t>(bytes));
+      if (!MoveBlock(from.data(), to.data(), bytes)) GTEST_SKIP() << "the system does not move pages";
+      EXPECT_TRUE(std::all_of(at_to, at_to + bytes, [value](char c) { return c == value; }));
+      std::memset(at_from, 'z', static_cast<size_t>(bytes));  // it is there, and a place of its own
+      EXPECT_EQ(std::count(at_to, at_to + bytes, value), bytes);
+    }
+    { const PageBuffer freed = std::move(from); }
+    const PageBuffer again = MakeFilled(bytes, 'y');
+    EXPECT_EQ(std::count(at_to, at_to + bytes, 'c' + 4), bytes);
+    if (has_pool()) EXPECT_EQ(again.data(), at_from);
+  }
+}
+
+TEST_F(PageBufferTest, OtherBlocksAreNotMoved) {
+  const int64_t bytes = kLargeBlockBytes - 1;
+  const PageBuffer from = MakeFilled(bytes, 'a'), to = MakeFilled(bytes, 'b');
+  EXPECT_FALSE(MoveBlock(const_cast<char*>(from.data()), const_cast<char*>(to.data()), bytes));
+  EXPECT_EQ(std::count(from.data(), from.data() + bytes, 'a'), bytes);
+  EXPECT_EQ(std::count(to.data(), to.data() + bytes, 'b'), bytes);
+}
+
+// While other threads allocate and free.
+TEST_F(PageBufferTest, BlocksAreMovedBesideOtherThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int round = 0; round < 50; ++round) {
+        const int64_t bytes = kLargeBlockBytes * (1 + (t + round) % 3);
+        PageBuffer from = MakeFilled(bytes, t), to = MakeFilled(bytes, 'b');
+        if (MoveBlock(from.data(), to.data(), bytes)) from = PageBuffer();
+        const PageBuffer& filled = from.empty() ? to : from;
+        ASSERT_EQ(std::count(filled.data(), filled.data() + bytes, t), bytes);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(PageBufferTest, ZerosAreZerosInFreshAndInUsedBlocks) {
   for (const int64_t bytes : {int64_t{0}, int64_t{1000}, kLargeBlockBytes, 2 * kLargeBlockBytes + 7}) {
     EXPECT_TRUE(IsZero(PageBuffer::Make(bytes, BlockContent::kZeros).value())) << bytes;

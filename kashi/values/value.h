@@ -104,6 +104,8 @@ class Value {
 
   // Whether this is the only reference to the memory, so that the holder may write to it.
   bool is_unique() const { return node_ != nullptr && node_.use_count() == 1 && !node_->is_borrowed; }
+  // Whether the memory is an allocation of a MemoryBudget.
+  bool is_of_budget() const { return node_ != nullptr && node_->budget != nullptr; }
   // Die unless unique.
   void* mutable_data() {
     KASHI_CHECK(is_unique());
