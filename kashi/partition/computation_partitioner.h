@@ -18,6 +18,7 @@
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/partition/device_program.h"
 #include "kashi/partition/program_shardings.h"
+#include "kashi/partition/rotation.h"
 
 namespace kashi::partition {
 
@@ -87,6 +88,8 @@ class ComputationPartitioner {
                                      const std::vector<AxisList>& axes);
   HloInstruction* GatherNeighbours(const HloInstruction& instruction, const RuleUse& use,
                                    const std::vector<AxisList>& axes, size_t k, HloInstruction* x);
+  absl::StatusOr<HloInstruction*> EmitRotation(const Rotation& rotation, const RuleUse& use,
+                                               const std::vector<AxisList>& axes);
   HloInstruction* EmitPart(const HloInstruction& instruction, const RuleUse& use, const std::vector<AxisList>& axes,
                            const Leaves& operands);
   HloInstruction* EmitIota(const HloInstruction& iota, const RuleUse& use, const std::vector<AxisList>& axes);

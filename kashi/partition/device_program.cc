@@ -136,6 +136,15 @@ HloInstruction* DeviceProgram::Slice(HloInstruction* x, absl::Span<const int64_t
   return Add(HloInstruction::CreateSlice(WithDimensions(x->shape(), limits), x, zeros, limits, ones));
 }
 
+HloInstruction* DeviceProgram::Part(HloInstruction* x, int64_t dimension, int64_t begin, int64_t end) {
+  std::vector<int64_t> starts(x->shape().rank(), 0), limits = DimensionsOf(*x);
+  const std::vector<int64_t> ones(starts.size(), 1);
+  if (begin == 0 && end == limits[dimension]) return x;
+  starts[dimension] = begin;
+  limits[dimension] = end;
+  return Add(HloInstruction::CreateSlice(WithDimension(x->shape(), dimension, end - begin), x, starts, limits, ones));
+}
+
 HloInstruction* DeviceProgram::PadTo(HloInstruction* x, absl::Span<const int64_t> dimensions) {
   if (x->shape().dimensions() == dimensions) return x;
   std::vector<std::pair<int64_t, int64_t>> padding;

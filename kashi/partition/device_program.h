@@ -70,6 +70,8 @@ class DeviceProgram {
   HloInstruction* PartitionId();
   HloInstruction* Reshape(HloInstruction* x, absl::Span<const int64_t> dimensions);
   HloInstruction* Slice(HloInstruction* x, absl::Span<const int64_t> limits);  // from 0 up
+  // Elements [begin, end) along one dimension.
+  HloInstruction* Part(HloInstruction* x, int64_t dimension, int64_t begin, int64_t end);
   // Zeros behind the elements.
   HloInstruction* PadTo(HloInstruction* x, absl::Span<const int64_t> dimensions);
   HloInstruction* Broadcast(HloInstruction* scalar, const Shape& shape);
@@ -112,6 +114,10 @@ class DeviceProgram {
   HloInstruction* ElementsForWindows(HloInstruction* x, int64_t dimension, const AxisList& along,
                                      const MovingWindow& window, const HaloPlan& plan, HloInstruction* outside);
 
+  // The shard of an array that is cut evenly along some axes, rotated (rotation.h): element i of the result is element
+  // i + by, modulo the size. 0 <= by < size.
+  HloInstruction* Rotate(HloInstruction* x, int64_t dimension, const AxisList& along, int64_t by);
+
   // A shard of an array of shape `whole` under another sharding (resharding.cc). Kept, so that two users share it. If x
   // was made here itself, of an array that has all that is wanted, it is made of that: nothing is brought back.
   absl::StatusOr<HloInstruction*> Reshard(HloInstruction* x, const Shape& whole, const AxisSharding& from,
@@ -123,7 +129,7 @@ class DeviceProgram {
 
  private:
   friend class Resharder;
-  HloInstruction* FromNeighbour(HloInstruction* x, const AxisList& along, int64_t distance);
+  HloInstruction* FromNeighbour(HloInstruction* x, const AxisList& along, int64_t distance, bool goes_around = false);
   HloInstruction* ExchangeHalo(HloInstruction* x, int64_t dimension, const AxisList& along, const HaloPlan& plan);
   HloInstruction* PadEdges(HloInstruction* x, int64_t dimension, int64_t low, int64_t high);
   HloInstruction* Choose(HloInstruction* x, int64_t dimension, const std::vector<int64_t>& numbers,

@@ -60,8 +60,10 @@ std::optional<HaloPlan> PlanHalo(const MovingWindow& window, int64_t parts) {
   return plan;
 }
 
-// A piece of the part that is `distance` parts before this one; behind it for negative distances.
-HloInstruction* DeviceProgram::FromNeighbour(HloInstruction* x, const AxisList& along, int64_t distance) {
+// A piece of the part that is `distance` parts before this one; behind it for negative distances. goes_around: the
+// first part is behind the last one.
+HloInstruction* DeviceProgram::FromNeighbour(HloInstruction* x, const AxisList& along, int64_t distance,
+                                             bool goes_around) {
   AxisList others;
   const AxisSet used = SetOf(along);
   for (int axis = 0; axis < axes().num_axes(); ++axis) {
@@ -74,7 +76,8 @@ HloInstruction* DeviceProgram::FromNeighbour(HloInstruction* x, const AxisList& 
   }
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (int64_t source = 0; source < axes().devices(); ++source) {
-    const int64_t target = axes().IndexOf(along, source) + distance;
+    int64_t target = axes().IndexOf(along, source) + distance;
+    if (goes_around) target = ((target % parts) + parts) % parts;
     if (target < 0 || target >= parts) continue;
     pairs.emplace_back(source, device_at[axes().IndexOf(others, source) * parts + target]);
   }
@@ -83,16 +86,7 @@ HloInstruction* DeviceProgram::FromNeighbour(HloInstruction* x, const AxisList& 
 
 HloInstruction* DeviceProgram::ExchangeHalo(HloInstruction* x, int64_t dimension, const AxisList& along,
                                             const HaloPlan& plan) {
-  std::vector<int64_t> starts(x->shape().rank(), 0),
-      limits(x->shape().dimensions().begin(), x->shape().dimensions().end());
-  const std::vector<int64_t> ones(starts.size(), 1);
-  const auto piece = [&](int64_t begin, int64_t end) {
-    starts[dimension] = begin;
-    limits[dimension] = end;
-    Shape shape = x->shape();
-    shape.set_dimensions(static_cast<int>(dimension), end - begin);
-    return end - begin == plan.shard ? x : Add(HloInstruction::CreateSlice(shape, x, starts, limits, ones));
-  };
+  const auto piece = [&](int64_t begin, int64_t end) { return Part(x, dimension, begin, end); };
   std::vector<HloInstruction*> parts = {x};
   for (int64_t distance = 1, left = plan.left; left > 0; ++distance, left -= plan.shard) {
     parts.insert(parts.begin(),

@@ -9,6 +9,11 @@
 //
 //   reverse f32[8,16], dimensions={0}            factors: 0 whole, 1        operands {0, 1}    results {0, 1}
 //
+//   reshape f32[4,8] = f32[32]                    factors: 0 of size 4, 1 of size 8, 2 with the digits 0 and 1
+//     operands  {2}    results  {0, 1}
+//
+// A dimension that consists of several factors is cut along the axes of each (factor_axes.h).
+//
 // The dimensions of a factor that is whole are whole where the operation is computed, but its result is cut as its
 // operand is: shardings spread through the operation.
 #ifndef KASHI_PARTITION_PARTITION_RULE_H_
@@ -27,7 +32,9 @@ struct PartitionFactor {
   int64_t size = 0;     // of its dimensions, unless there is a divisor
   int64_t divisor = 0;  // the number of parts must divide it, because the dimensions have several sizes; 0: any number
   bool is_sum = false;
-  bool is_whole = false;  // its dimensions may have any sizes
+  bool is_whole = false;         // its dimensions may have any sizes
+  bool is_rotated = false;       // the result begins at another index, and ends with the elements before that
+  std::vector<int> digits = {};  // of a dimension that consists of several factors: these, the major one first
   // The result has another size than the operand, and needs elements of neighbours.
   std::optional<MovingWindow> moving = std::nullopt;
 };
@@ -41,17 +48,21 @@ struct PartitionRule {
   HloOpcode combiner = HloOpcode::kAdd;    // combines the parts of a sum
   bool is_offset = false;                  // an iota: each part begins at another index
 
-  int AddMoving(const MovingWindow& window) {
-    factors.push_back({window.to_size, 0, false, false, window});
+  int Add(int64_t size, bool is_sum = false) {
+    factors.emplace_back();
+    factors.back().size = size;
+    factors.back().is_sum = is_sum;
     return static_cast<int>(factors.size()) - 1;
   }
-  int Add(int64_t size, bool is_sum = false) {
-    factors.push_back({size, 0, is_sum, false, std::nullopt});
-    return static_cast<int>(factors.size()) - 1;
+  int AddMoving(const MovingWindow& window) {
+    const int factor = Add(window.to_size);
+    factors[factor].moving = window;
+    return factor;
   }
   int AddWhole() {
-    factors.push_back({0, 0, false, true, std::nullopt});
-    return static_cast<int>(factors.size()) - 1;
+    const int factor = Add(0);
+    factors[factor].is_whole = true;
+    return factor;
   }
   // Whether the dimensions of a factor, or without one, are whole where the operation is computed.
   bool IsWhole(int factor) const { return factor == kWhole || factors[factor].is_whole; }

@@ -27,10 +27,56 @@ PartitionRule SameDimensions(const HloInstruction& instruction, Passes passes) {
   return rule;
 }
 
-// The first dimension of a piece that is not 1, or the end.
-int64_t FirstLarge(const Shape& shape, int64_t begin, int64_t end) {
-  while (begin < end && shape.dimensions(static_cast<int>(begin)) == 1) ++begin;
-  return begin;
+// Goes through the dimensions of one side of a reshape, and what is left of the present one.
+struct DimensionsInTurn {
+  const Shape& shape;
+  int64_t at, end;
+  int64_t left = at < end ? Size() : 0;
+  std::vector<std::vector<int>> digits = std::vector<std::vector<int>>(shape.rank());
+
+  int64_t Size() const { return shape.dimensions(static_cast<int>(at)); }
+  bool IsUntouched() const { return left == Size(); }
+  void MoveTo(int64_t begin, int64_t new_end) {
+    at = begin;
+    end = new_end;
+    left = at < end ? Size() : 0;
+  }
+  // False: there are none.
+  bool SkipUsed() {
+    while (at < end && left == 1) MoveTo(at + 1, end);
+    return at < end;
+  }
+  void Take(int factor, int64_t size) {
+    digits[at].push_back(factor);
+    left /= size;
+  }
+  // The factor of each dimension.
+  std::vector<int> Factors(PartitionRule* rule) const {
+    std::vector<int> factors;
+    for (size_t i = 0; i < digits.size(); ++i) {
+      const bool is_compound = digits[i].size() > 1;
+      factors.push_back(is_compound         ? rule->Add(shape.dimensions(static_cast<int>(i)))
+                        : digits[i].empty() ? kWhole
+                                            : digits[i][0]);
+      if (is_compound) rule->factors.back().digits = digits[i];
+    }
+    return factors;
+  }
+};
+
+// The common factors of two pieces with the same product, as far as sizes divide each other. Where they do not, both
+// are cut into a number of parts that divides both, and what follows is whole.
+void AddCommonFactors(DimensionsInTurn* a, DimensionsInTurn* b, PartitionRule* rule) {
+  while (a->SkipUsed() && b->SkipUsed()) {
+    const int64_t size = std::min(a->left, b->left), divisor = std::gcd(a->left, b->left);
+    if (divisor == 1) return;
+    const bool is_plain = a->left == b->left && a->IsUntouched() && b->IsUntouched();
+    const int factor = rule->Add(size);
+    if (!is_plain) rule->factors[factor].divisor = divisor;
+    a->Take(factor, size);
+    b->Take(factor, size);
+    if (divisor != size) return;
+  }
 }
 
 }  // namespace
@@ -100,26 +146,22 @@ std::optional<PartitionRule> TransposeRule(const HloInstruction& transpose) {
   return rule;
 }
 
-// Pieces with the same product are merged, split or kept (common_factors.h). A piece is cut along its major dimension,
-// on both sides: f32[8,16] to f32[128] is cut along the 8 and the 128 into 2, 4 or 8 parts.
+// Pieces with the same product are merged, split or kept (common_factors.h). Dimensions are cut into the factors that
+// both sides have: f32[8,16] to f32[128] into 8 and 16, of which the 128 consists.
 std::optional<PartitionRule> ReshapeRule(const HloInstruction& reshape) {
   const Shape& from = reshape.operand(0)->shape();
   const Shape& to = reshape.shape();
   if (ShapeUtil::IsZeroElementArray(to) || ShapeUtil::IsZeroElementArray(from)) return std::nullopt;
   PartitionRule rule;
-  rule.operands.push_back(WholeDimensions(from));
-  rule.results.push_back(WholeDimensions(to));
+  DimensionsInTurn a = {from, 0, 0}, b = {to, 0, 0};
   const auto cuts = CommonFactors(from.dimensions(), to.dimensions());
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-    const int64_t a = FirstLarge(from, cuts[i].first, cuts[i + 1].first);
-    const int64_t b = FirstLarge(to, cuts[i].second, cuts[i + 1].second);
-    if (a == cuts[i + 1].first || b == cuts[i + 1].second) continue;
-    const int64_t size_a = from.dimensions(static_cast<int>(a));
-    const int64_t size_b = to.dimensions(static_cast<int>(b));
-    const int factor = rule.Add(size_a);
-    if (size_a != size_b) rule.factors[factor].divisor = std::gcd(size_a, size_b);
-    rule.operands[0][a] = rule.results[0][b] = factor;
+    a.MoveTo(cuts[i].first, cuts[i + 1].first);
+    b.MoveTo(cuts[i].second, cuts[i + 1].second);
+    AddCommonFactors(&a, &b, &rule);
   }
+  rule.operands.push_back(a.Factors(&rule));
+  rule.results.push_back(b.Factors(&rule));
   return rule;
 }
 

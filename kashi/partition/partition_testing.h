@@ -4,13 +4,16 @@
 
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/base/status.h"
 #include "kashi/evaluator/device_group.h"
@@ -113,6 +116,53 @@ inline std::string DifferenceFromWhole(const HloModule& module, int64_t devices,
                         (*parts)->ToString());
   }
   return "";
+}
+
+// ---- Programs on four devices.
+
+// Small whole numbers: sums are exact.
+inline std::vector<Literal> WholeNumbersFor(const HloModule& module, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<Literal> arguments;
+  for (const Shape& shape : ParameterShapes(module)) {
+    Literal numbers(ShapeUtil::MakeShape(S32, shape.dimensions()));
+    for (int32_t& number : numbers.data<int32_t>()) number = static_cast<int32_t>(random() % 9) - 4;
+    arguments.push_back(numbers.Convert(shape.element_type()).value());
+  }
+  return arguments;
+}
+
+inline std::unique_ptr<HloModule> ReadModule(absl::string_view text) {
+  auto module = ParseAndReturnUnverifiedModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+// Runs it both ways.
+inline void ExpectSame(absl::string_view text) {
+  const std::unique_ptr<HloModule> module = ReadModule(text);
+  const int64_t devices = ProgramScopeOf(*module).partitions;
+  EXPECT_EQ(DifferenceFromWhole(*module, devices, WholeNumbersFor(*module, 1)), "") << text;
+}
+
+// The collectives of the partitioned program, in print order.
+inline std::string CollectivesOf(absl::string_view text) {
+  const auto parts = PartitionProgram(*ReadModule(text));
+  if (!parts.ok()) return parts.status().ToString();
+  std::vector<std::string> names;
+  for (const HloComputation* computation : (*parts)->MakeComputationPostOrder()) {
+    for (const HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+      if (!GetHloOpcodeInfo(instruction->opcode()).Has(HloOpcodeFlags::kCollective)) continue;
+      names.push_back(std::string(HloOpcodeString(instruction->opcode())));
+    }
+  }
+  return absl::StrJoin(names, " ");
+}
+
+inline constexpr char kAdd[] = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n";
+
+inline std::string Program(absl::string_view body) {
+  return absl::StrCat("HloModule m, num_partitions=4\n", kAdd, "ENTRY main {\n", body, "\n}\n");
 }
 
 }  // namespace kashi::partition

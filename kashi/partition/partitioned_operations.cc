@@ -10,6 +10,8 @@
 #include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/partition/computation_partitioner.h"
+#include "kashi/partition/factor_axes.h"
+#include "kashi/partition/rotation.h"
 
 namespace kashi::partition {
 
@@ -21,21 +23,47 @@ class AxisChoice {
 
   // The factor is cut along these axes too, as far as they are free.
   void Take(int factor, const AxisList& list) {
-    const AxisList allowed = Allowed(axes_, rule_.factors[factor], list);
+    if (const std::vector<int>& digits = rule_.factors[factor].digits; !digits.empty()) {
+      const std::vector<AxisList> of_digits = AxesOfDigits(axes_, rule_, factor, list);
+      for (size_t i = 0; i < digits.size(); ++i) Take(digits[i], of_digits[i]);
+      return;
+    }
+    if (IsBlocked(factor)) return;
+    const AxisList allowed = Allowed(axes_, rule_, factor, list);
     if (!IsPrefix(chosen_[factor], allowed)) return;
     AxisList chosen = chosen_[factor];
     for (size_t i = chosen.size(); i < allowed.size() && (used_ >> allowed[i] & 1) == 0; ++i) {
       chosen.push_back(allowed[i]);
     }
-    if (Allowed(axes_, rule_.factors[factor], chosen) != chosen) return;
+    if (Allowed(axes_, rule_, factor, chosen) != chosen) return;
     used_ |= SetOf(chosen);
     chosen_[factor] = std::move(chosen);
   }
-  // Whether the factor is not cut yet, and none of the axes is used.
-  bool IsFree(int factor, const AxisList& list) const { return chosen_[factor].empty() && (SetOf(list) & used_) == 0; }
-  std::vector<AxisList> Result() && { return std::move(chosen_); }
+  // Whether the factor is not cut yet, but may be, and none of the axes is used.
+  bool IsFree(int factor, const AxisList& list) const {
+    return AxesOf(factor).empty() && !IsBlocked(factor) && (SetOf(list) & used_) == 0;
+  }
+  // Whether the factor may not be cut, because a digit before it in a dimension is not cut into single elements.
+  bool IsBlocked(int factor) const {
+    return absl::c_any_of(rule_.factors, [&](const PartitionFactor& dimension) {
+      const auto place = absl::c_find(dimension.digits, factor);
+      const auto is_single = [this](int digit) { return axes_.SizeOf(chosen_[digit]) == rule_.factors[digit].size; };
+      return place != dimension.digits.end() && !std::all_of(dimension.digits.begin(), place, is_single);
+    });
+  }
+  std::vector<AxisList> Result() const {
+    std::vector<AxisList> result;
+    for (size_t factor = 0; factor < chosen_.size(); ++factor) result.push_back(AxesOf(static_cast<int>(factor)));
+    return result;
+  }
 
  private:
+  AxisList AxesOf(int factor) const {
+    AxisList all = chosen_[factor];
+    for (const int digit : rule_.factors[factor].digits) all = Joined(all, chosen_[digit]);
+    return all;
+  }
+
   const DeviceAxes& axes_;
   const PartitionRule& rule_;
   std::vector<AxisList> chosen_;
@@ -126,7 +154,7 @@ std::vector<AxisList> ComputationPartitioner::ChooseAxes(const RuleUse& use) con
     for (const AxisList& axes : operands.cuts) choice.Take(factor, axes);
   }
   MoveCuts(use, &choice);
-  return std::move(choice).Result();
+  return choice.Result();
 }
 
 // An operand that is cut where it must be whole is cut along another dimension, if both are cut evenly: an all-to-all
@@ -137,16 +165,15 @@ void ComputationPartitioner::MoveCuts(const RuleUse& use, AxisChoice* choice) co
     const std::vector<int>& dims = use.rule.operands[k];
     for (size_t from = 0; from < dims.size(); ++from) {
       const AxisList& cut = variable.sharding[from];
-      if (!use.rule.IsWhole(dims[from]) || cut.empty()) continue;
+      if (cut.empty() || (!use.rule.IsWhole(dims[from]) && !choice->IsBlocked(dims[from]))) continue;
       const int64_t parts = program_.axes().SizeOf(cut);
       if (variable.shape->dimensions(static_cast<int>(from)) % parts != 0) continue;
       for (size_t to = 0; to < dims.size(); ++to) {
         if (use.rule.IsWhole(dims[to]) || !choice->IsFree(dims[to], cut)) continue;
         const PartitionFactor& factor = use.rule.factors[dims[to]];
         const bool is_even = variable.shape->dimensions(static_cast<int>(to)) % parts == 0;
-        if (factor.is_sum || factor.moving.has_value() || !is_even || Allowed(program_.axes(), factor, cut) != cut) {
-          continue;
-        }
+        const bool is_allowed = is_even && Allowed(program_.axes(), use.rule, dims[to], cut) == cut;
+        if (factor.is_sum || factor.moving.has_value() || !is_allowed) continue;
         choice->Take(dims[to], cut);
         break;
       }
@@ -228,6 +255,18 @@ HloInstruction* ComputationPartitioner::EmitIota(const HloInstruction& iota, con
   return type == shape.element_type() ? index : program_.Add(HloInstruction::CreateConvert(shape, index));
 }
 
+absl::StatusOr<HloInstruction*> ComputationPartitioner::EmitRotation(const Rotation& rotation, const RuleUse& use,
+                                                                     const std::vector<AxisList>& axes) {
+  const Variable& variable = shardings_.variable(use.operands[0]);
+  const AxisSharding wanted = ProjectionOf(use.rule.operands[0], axes);
+  AxisSharding needed = wanted;
+  if (variable.sharding[rotation.dimension].empty()) needed[rotation.dimension] = {};  // each device has all of it
+  HloInstruction* x = use.sums == SumUse::kTakes ? LeavesOf(*rotation.array)[0] : ReducedLeaf(*rotation.array);
+  KASHI_ASSIGN_OR_RETURN(x, program_.Reshard(x, *variable.shape, variable.sharding, needed));
+  x = program_.Rotate(x, rotation.dimension, needed[rotation.dimension], rotation.by);
+  return program_.Reshard(x, *variable.shape, needed, wanted);
+}
+
 HloInstruction* ComputationPartitioner::EmitPart(const HloInstruction& instruction, const RuleUse& use,
                                                  const std::vector<AxisList>& axes, const Leaves& operands) {
   std::vector<Shape> shapes;
@@ -265,6 +304,9 @@ absl::Status ComputationPartitioner::EmitByRule(const HloInstruction& instructio
   Leaves leaves;
   if (use.rule.is_offset) {
     leaves = {EmitIota(instruction, use, axes)};
+  } else if (const std::optional<Rotation> rotation = RotationOf(instruction); rotation.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(HloInstruction * rotated, EmitRotation(*rotation, use, axes));
+    leaves = {rotated};
   } else {
     KASHI_ASSIGN_OR_RETURN(const Leaves operands, OperandsFor(instruction, use, axes));
     leaves = LeavesIn(EmitPart(instruction, use, axes, operands));

@@ -9,7 +9,9 @@
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/hlo/spmd/sdy_sharding.h"
+#include "kashi/partition/factor_axes.h"
 #include "kashi/partition/flat_program.h"
+#include "kashi/partition/rotation.h"
 
 namespace kashi::partition {
 namespace {
@@ -53,25 +55,6 @@ bool DiffersOnDevices(const HloInstruction& instruction) {
 bool StaysInRegion(const HloInstruction& border) {
   if (!border.has_sharding()) return false;
   return border.sharding().IsManual() || border.sharding().IsManualSubgroup();
-}
-
-// The longest prefix of the axes along which all dimensions of a factor may be cut.
-static AxisList Spread(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
-  if (factor.divisor == 0) return list;
-  AxisList allowed;
-  for (const int axis : list) {
-    AxisList longer = allowed;
-    longer.push_back(axis);
-    if (factor.divisor % axes.SizeOf(longer) != 0) break;
-    allowed = std::move(longer);
-  }
-  return allowed;
-}
-
-AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list) {
-  if (factor.is_whole) return {};
-  if (!factor.moving.has_value()) return Spread(axes, factor, list);
-  return PlanHalo(*factor.moving, axes.SizeOf(list)).has_value() ? list : AxisList();
 }
 
 // ---- Variables -----------------------------------------------------------------------------------------------------
@@ -191,6 +174,11 @@ absl::Status ProgramShardings::Visit(const HloInstruction& instruction) {
     return absl::OkStatus();
   }
   FixStated(instruction);
+  if (const std::optional<Rotation> rotation = RotationOf(instruction); rotation.has_value()) {
+    use_of_[&instruction] = uses_.size();
+    uses_.push_back({RuleOfRotation(*rotation), of_.at(rotation->array), of_.at(&instruction)});
+    return absl::OkStatus();
+  }
   std::optional<PartitionRule> rule = PartitionRuleOf(instruction);
   if (!rule.has_value()) return absl::OkStatus();
   use_of_[&instruction] = uses_.size();
@@ -481,9 +469,8 @@ AxisList ProgramShardings::BestFor(const RuleUse& use, int factor) const {
   const auto look = [&](const std::vector<int>& dims, int i) {
     if (variables_[i].is_manual) return;
     for (size_t d = 0; d < dims.size(); ++d) {
-      if (dims[d] != factor) continue;
-      AxisList axes = Spread(axes_, use.rule.factors[factor], variables_[i].sharding[d]);
-      if (axes.size() > best.size()) best = std::move(axes);
+      std::optional<AxisList> axes = AxesIn(axes_, use.rule, factor, dims[d], variables_[i].sharding[d]);
+      if (axes.has_value() && axes->size() > best.size()) best = *std::move(axes);
     }
   };
   for (size_t k = 0; k < use.operands.size(); ++k) look(use.rule.operands[k], use.operands[k]);
@@ -493,12 +480,15 @@ AxisList ProgramShardings::BestFor(const RuleUse& use, int factor) const {
 
 bool ProgramShardings::PropagateAlong(const RuleUse& use) {
   bool changed = false;
-  for (size_t factor = 0; factor < use.rule.factors.size(); ++factor) {
-    const AxisList best = BestFor(use, static_cast<int>(factor));
+  for (int factor = 0; factor < static_cast<int>(use.rule.factors.size()); ++factor) {
+    if (!use.rule.factors[factor].digits.empty()) continue;
+    const AxisList best = BestFor(use, factor);
     if (best.empty()) continue;
     const auto refine = [&](const std::vector<int>& dims, int i) {
       for (size_t d = 0; d < dims.size(); ++d) {
-        if (dims[d] == static_cast<int>(factor)) changed |= Refine(i, d, best);
+        if (variables_[i].is_manual) continue;
+        const std::optional<AxisList> cut = CutFor(axes_, use.rule, factor, dims[d], variables_[i].sharding[d], best);
+        if (cut.has_value()) changed |= Refine(i, d, *cut);
       }
     };
     for (size_t k = 0; k < use.operands.size(); ++k) refine(use.rule.operands[k], use.operands[k]);

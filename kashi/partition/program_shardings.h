@@ -134,10 +134,6 @@ bool DiffersOnDevices(const HloInstruction& instruction);
 // Whether a border out of a manual region leads into an enclosing region.
 bool StaysInRegion(const HloInstruction& border);
 
-// The longest prefix of a list of axes along which a factor may be cut where the operation is computed. For a moving
-// window: all of the list, or nothing.
-AxisList Allowed(const DeviceAxes& axes, const PartitionFactor& factor, const AxisList& list);
-
 }  // namespace kashi::partition
 
 #endif  // KASHI_PARTITION_PROGRAM_SHARDINGS_H_

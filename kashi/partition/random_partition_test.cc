@@ -155,6 +155,25 @@ void AddReshape(ShardedProgramText* p, size_t x) {
   p->Add(sizes, absl::StrCat("reshape(", Name(x), ")"));
 }
 
+// As jnp.roll does it.
+void AddRoll(ShardedProgramText* p, size_t x) {
+  const Sizes sizes = p->Of(x);
+  const size_t d = static_cast<size_t>(p->Below(p->RankOf(x)));
+  if (sizes[d] < 2) return;
+  const int64_t by = p->Below(sizes[d] - 1) + 1;
+  const auto part = [&](int64_t begin, int64_t end) {
+    Sizes of_part = sizes;
+    of_part[d] = end - begin;
+    std::vector<std::string> ranges;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      ranges.push_back(i == d ? absl::StrCat("[", begin, ":", end, "]") : absl::StrCat("[0:", sizes[i], "]"));
+    }
+    return p->Add(of_part, absl::StrCat("slice(", Name(x), "), slice={", absl::StrJoin(ranges, ", "), "}"));
+  };
+  const size_t end = part(by, sizes[d]), begin = part(0, by);
+  p->Add(sizes, absl::StrCat("concatenate(", Name(end), ", ", Name(begin), "), dimensions={", d, "}"));
+}
+
 void AddReduce(ShardedProgramText* p, size_t x) {
   Sizes dimensions, sizes;
   for (int64_t d = 0; d < p->RankOf(x); ++d) {
@@ -372,10 +391,10 @@ void AddConvolution(ShardedProgramText* p, size_t x) {
 void AddOperation(ShardedProgramText* p) {
   using Adder = void (*)(ShardedProgramText*, size_t);
   static constexpr Adder kAny[] = {AddBinary, AddShardingCall, AddBroadcast, AddIota};
-  static constexpr Adder kOfArrays[] = {AddTranspose, AddReshape,      AddReduce,      AddReduce,      AddDot,
-                                        AddDot,       AddSlice,        AddPad,         AddConcatenate, AddReverse,
-                                        AddSort,      AddDynamicSlice, AddUpdate,      AddGather,      AddScatter,
-                                        AddWindow,    AddLoop,         AddConditional, AddRegion,      AddConvolution};
+  static constexpr Adder kOfArrays[] = {
+      AddTranspose, AddReshape, AddReshape,     AddRoll,        AddReduce, AddReduce,       AddDot,    AddDot,
+      AddSlice,     AddPad,     AddConcatenate, AddReverse,     AddSort,   AddDynamicSlice, AddUpdate, AddGather,
+      AddScatter,   AddWindow,  AddLoop,        AddConditional, AddRegion, AddConvolution};
   const size_t x = static_cast<size_t>(p->Below(p->size()));
   const Adder adder = p->RankOf(x) == 0 || p->Below(4) == 0 ? kAny[p->Below(std::size(kAny))]
                                                             : kOfArrays[p->Below(std::size(kOfArrays))];
