@@ -87,7 +87,7 @@ absl::StatusOr<std::string> AttributeOf(const HloInstruction& custom_call, absl:
 }
 
 // The manual axes of a dimension. The compiler still handles the others, so the border ignores them.
-std::vector<AxisRef> ManualPart(const std::vector<AxisRef>& axes, const Mesh& mesh,
+std::vector<AxisRef> ManualPart(absl::Span<const AxisRef> axes, const Mesh& mesh,
                                 const std::vector<std::string>& manual) {
   std::vector<AxisRef> part;
   for (const AxisRef& axis : axes) {
@@ -113,6 +113,22 @@ absl::StatusOr<ShardGrid> GridOfAxes(const NamedSharding& sharding, const std::v
   return ShardGrid::FromTiles(tiles, dimensions, devices);
 }
 
+// By device: its index along these axes, and that along all others.
+struct PlacesOfDevices {
+  std::vector<int64_t> along, across;
+};
+absl::StatusOr<PlacesOfDevices> PlacesAlong(const Mesh& mesh, const std::vector<AxisRef>& axes, int64_t devices) {
+  const std::vector<std::vector<AxisRef>> lists = {axes};
+  KASHI_ASSIGN_OR_RETURN(const TileAssignment tiles, DevicesByAxes(mesh, lists, ShardGrid::kMaxDevices));
+  PlacesOfDevices places = {std::vector<int64_t>(devices, 0), std::vector<int64_t>(devices, 0)};
+  tiles.Each([&](absl::Span<const int64_t> index, int64_t device) {
+    if (device < 0 || device >= devices) return;
+    places.along[device] = index[0];
+    places.across[device] = index[1];
+  });
+  return places;
+}
+
 // Devices that differ only along the manual axes are in one group.
 absl::StatusOr<std::vector<int64_t>> GroupsAlong(const Mesh& mesh, const std::vector<std::string>& manual,
                                                  int64_t devices) {
@@ -120,13 +136,17 @@ absl::StatusOr<std::vector<int64_t>> GroupsAlong(const Mesh& mesh, const std::ve
   for (int64_t axis = 0; axis < mesh.num_axes(); ++axis) {
     if (std::find(manual.begin(), manual.end(), mesh.axis_name(axis)) != manual.end()) axes.emplace_back(axis);
   }
-  const std::vector<std::vector<AxisRef>> lists = {axes};
-  KASHI_ASSIGN_OR_RETURN(const TileAssignment tiles, DevicesByAxes(mesh, lists, ShardGrid::kMaxDevices));
-  std::vector<int64_t> groups(devices, 0);
-  tiles.Each([&](absl::Span<const int64_t> index, int64_t device) {
-    if (device >= 0 && device < devices) groups[device] = index[1];
-  });
-  return groups;
+  KASHI_ASSIGN_OR_RETURN(const PlacesOfDevices places, PlacesAlong(mesh, axes, devices));
+  return places.across;
+}
+
+// The term of each device of the sum that an array is over the manual axes. Empty: it is none.
+absl::StatusOr<std::vector<int64_t>> TermsAlong(const NamedSharding& sharding, const std::vector<std::string>& manual,
+                                                int64_t devices) {
+  const std::vector<AxisRef> axes = ManualPart(sharding.unreduced_axes(), sharding.mesh(), manual);
+  if (axes.empty()) return std::vector<int64_t>();
+  KASHI_ASSIGN_OR_RETURN(const PlacesOfDevices places, PlacesAlong(sharding.mesh(), axes, devices));
+  return places.along;
 }
 
 // ---- Pieces --------------------------------------------------------------------------------------------------------
@@ -213,12 +233,17 @@ absl::StatusOr<std::vector<ShardingBorder>> ShardingBorder::MakeOfAxes(const Hlo
     if (!is_into) {
       KASHI_ASSIGN_OR_RETURN(groups, GroupsAlong(shardings[i].mesh(), manual, devices));
     }
+    KASHI_ASSIGN_OR_RETURN(std::vector<int64_t> terms, TermsAlong(shardings[i], manual, devices));
     ShardGrid& from = is_into ? tiles : local;
     ShardGrid& to = is_into ? local : tiles;
     KASHI_RETURN_IF_ERROR(CheckPieces(from_shape, from, to_shape, to));
-    borders.push_back(ShardingBorder(std::move(from), std::move(to), std::move(groups)));
+    borders.push_back(ShardingBorder(std::move(from), std::move(to), std::move(groups), std::move(terms)));
   }
   return borders;
+}
+
+int64_t ShardingBorder::terms() const {
+  return terms_.empty() ? 1 : *std::max_element(terms_.begin(), terms_.end()) + 1;
 }
 
 std::vector<int64_t> ShardingBorder::MembersFor(int64_t device) const {
@@ -231,6 +256,7 @@ std::vector<int64_t> ShardingBorder::MembersFor(int64_t device) const {
 
 // A device's own piece comes first: where several devices hold a copy, it uses its own.
 absl::StatusOr<Value> ShardingBorder::Assemble(const std::shared_ptr<MemoryBudget>& memory, int64_t device,
+                                               int64_t term,
                                                absl::FunctionRef<const Value&(int64_t device)> operand_of) const {
   std::vector<int64_t> members = MembersFor(device);
   std::swap(*std::find(members.begin(), members.end(), device), members.front());
@@ -240,7 +266,7 @@ absl::StatusOr<Value> ShardingBorder::Assemble(const std::shared_ptr<MemoryBudge
   std::set<std::vector<int64_t>> placed;
   for (const int64_t member : members) {
     const absl::Span<const int64_t> place = to_.OffsetsOf(member);
-    if (!from_.Holds(member) || !to_.Holds(member)) continue;
+    if (!from_.Holds(member) || !to_.Holds(member) || TermOf(member) != term) continue;
     if (!placed.insert({place.begin(), place.end()}).second) continue;
     DimensionVector sizes = to_.SizesOf(member);
     const DimensionVector given = from_.SizesOf(member);

@@ -12,6 +12,9 @@
 //   x is tiled {devices=[2,1,4]<=[8] last_tile_dim_replicate},
 //   the result {devices=[1,1,2,4]<=[8] last_tile_dims={manual, replicated}}:
 //   8 devices, tile t = device / 4 of x; one tile and two groups in the result: group = device / 4.
+//
+// Shardy's `unreduced` axes: along them each device has a term of a sum, the array itself is the sum. On the way in, the
+// first device along these axes gets the array, and the others zeros.
 #ifndef KASHI_DEVICES_SHARDING_BORDER_H_
 #define KASHI_DEVICES_SHARDING_BORDER_H_
 
@@ -44,15 +47,20 @@ class ShardingBorder {
   const ShardGrid& to() const { return to_; }
   int64_t GroupOf(int64_t device) const { return groups_[device]; }
 
+  // The number of terms of the sum, and that of the term of a device; 1 and 0 where there is no sum.
+  int64_t terms() const;
+  int64_t TermOf(int64_t device) const { return terms_.empty() ? 0 : terms_[device]; }
+
   // The devices whose pieces make the result of `device`, this one among them.
   std::vector<int64_t> MembersFor(int64_t device) const;
-  // The result of `device`: operand_of(k) is the operand of device k. It is called for members only.
-  absl::StatusOr<Value> Assemble(const std::shared_ptr<MemoryBudget>& memory, int64_t device,
+  // A term of the result of `device`, or the result itself if there are no others: operand_of(k) is the operand of
+  // device k. It is called for `device` and for members only.
+  absl::StatusOr<Value> Assemble(const std::shared_ptr<MemoryBudget>& memory, int64_t device, int64_t term,
                                  absl::FunctionRef<const Value&(int64_t device)> operand_of) const;
 
  private:
-  ShardingBorder(ShardGrid from, ShardGrid to, std::vector<int64_t> groups)
-      : from_(std::move(from)), to_(std::move(to)), groups_(std::move(groups)) {}
+  ShardingBorder(ShardGrid from, ShardGrid to, std::vector<int64_t> groups, std::vector<int64_t> terms = {})
+      : from_(std::move(from)), to_(std::move(to)), groups_(std::move(groups)), terms_(std::move(terms)) {}
   static absl::StatusOr<std::vector<ShardingBorder>> MakeOfShardings(const HloInstruction& custom_call,
                                                                      int64_t devices);
   static absl::StatusOr<std::vector<ShardingBorder>> MakeOfAxes(const HloInstruction& custom_call, int64_t devices);
@@ -60,6 +68,7 @@ class ShardingBorder {
   ShardGrid from_;
   ShardGrid to_;
   std::vector<int64_t> groups_;  // by device; the devices of a group share a result
+  std::vector<int64_t> terms_;   // by device; empty: there is no sum
 };
 
 }  // namespace kashi::devices

@@ -23,6 +23,7 @@
 #include "kashi/devices/device.h"
 #include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/bitcast.h"
+#include "kashi/evaluator/border_sum.h"
 #include "kashi/evaluator/cholesky.h"
 #include "kashi/evaluator/collective_exchange.h"
 #include "kashi/evaluator/factorizations.h"
@@ -70,18 +71,19 @@ absl::StatusOr<Value> LeaveRegion(Operation& op, absl::Span<const devices::Shard
     const auto operand_of = [&](int64_t member) -> const Value& {
       return (*given)[absl::c_find(group.members, member) - group.members.begin()][k];
     };
-    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, AssembleOutOfRegion(op.run, borders[k], device.id(), operand_of));
     results.push_back(std::move(result));
   }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);
 }
 
+// The first device of a sum has the array, and the others have zeros.
 absl::StatusOr<Value> EnterRegion(Operation& op, absl::Span<const devices::ShardingBorder> borders,
                                   const devices::Device& device) {
   std::vector<Value> results;
   for (size_t k = 0; k < borders.size(); ++k) {
     const auto operand_of = [&](int64_t) -> const Value& { return op.operands[k]; };
-    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, borders[k].Assemble(op.run.budget(), device.id(), /*term=*/0, operand_of));
     results.push_back(std::move(result));
   }
   return op.instruction.shape().IsTuple() ? Value::MakeTuple(std::move(results)) : std::move(results[0]);

@@ -8,6 +8,7 @@
 #include "kashi/devices/device.h"
 #include "kashi/devices/device_threads.h"
 #include "kashi/devices/sharding_border.h"
+#include "kashi/evaluator/border_sum.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 
@@ -181,7 +182,7 @@ absl::StatusOr<Value> ManualRegions::RunOutOfRegion(EvaluationRun& run, const Co
     const auto operand_of = [&](int64_t device) -> const Value& {
       return has_one_a_device ? operands[k].element(device) : operands[k];
     };
-    KASHI_ASSIGN_OR_RETURN(Value result, (*borders)[k].Assemble(run.budget(), /*device=*/0, operand_of));
+    KASHI_ASSIGN_OR_RETURN(Value result, AssembleOutOfRegion(run, (*borders)[k], /*device=*/0, operand_of));
     results.push_back(std::move(result));
   }
   if (!step.instruction->shape().IsTuple()) return std::move(results[0]);

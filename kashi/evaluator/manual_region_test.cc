@@ -238,6 +238,45 @@ ENTRY main.1 {
 }
 
 // The outer region gets no values from outside; only the name of its computation identifies it.
+// Along unreduced axes each device has a term of a sum: the first one the array, and the others zeros, on the way in.
+TEST(ManualRegionTest, ShardysSums) {
+  const auto region = [](absl::string_view type, absl::string_view in, absl::string_view body, absl::string_view out) {
+    return absl::StrReplaceAll(R"(
+HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2]>}}
+xla.sdy.manual_computation_body {
+  i = T[4] parameter(0)  q = u32[] partition-id()  id = T[] convert(q)  d = T[4] broadcast(id), dimensions={}
+  BODY }
+ENTRY main.1 {
+  p = T[4] parameter(0)
+  i = T[4] custom-call(p), custom_call_target="xla.sdy.GlobalToLocalShape",
+      frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{}]IN>]>",
+        xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>"}
+  r = T[4] call(i), to_apply=xla.sdy.manual_computation_body
+  ROOT o = T[4] custom-call(r), custom_call_target="xla.sdy.LocalToGlobalShape",
+      frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>",
+        xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{}]OUT>]>"}
+})",
+                               {{"T[", absl::StrCat(type, "[")}, {"BODY", body}, {"IN", in}, {"OUT", out}});
+  };
+  const std::string a = R"(, unreduced={\"a\"})", both = R"(, unreduced={\"a\", \"b\"})";
+  EXPECT_EQ(RunGlobal(region("s32", "", "ROOT r = s32[4] add(i, i)", ""), Counted(4)), "{2, 4, 6, 8}");
+  EXPECT_EQ(RunGlobal(region("s32", a, "ROOT r = s32[4] add(i, i)", a), Counted(4)), "{2, 4, 6, 8}");
+  EXPECT_EQ(RunGlobal(region("s32", "", "ROOT r = s32[4] add(i, i)", a), Counted(4)), "{4, 8, 12, 16}");
+  EXPECT_EQ(RunGlobal(region("s32", "", "ROOT r = s32[4] add(i, i)", both), Counted(4)), "{8, 16, 24, 32}");
+  EXPECT_EQ(RunGlobal(region("s32", both, "ROOT r = s32[4] add(i, d)", both), Counted(4)), "{7, 8, 9, 10}");
+  EXPECT_EQ(RunGlobal(region("s32", a, "ROOT r = s32[4] add(i, i)", ""), Counted(4)), "{2, 4, 6, 8}");
+  // bf16 is rounded once: 256 + 1 + 1 is 258, and 256 + 1 is 256.
+  const std::string rounded =
+      region("bf16", "", R"(one = bf16[] constant(1)  ones = bf16[4] broadcast(one), dimensions={}
+    zero = bf16[] constant(0)  zeros = bf16[4] broadcast(zero), dimensions={}
+    first = pred[4] compare(d, zeros), direction=EQ
+    ROOT r = bf16[4] select(first, i, ones))",
+             both);
+  std::vector<Literal> large;
+  large.push_back(LiteralUtil::CreateR1<float>({256, 256, 256, 256}).Convert(BF16).value());
+  EXPECT_EQ(RunGlobal(rounded, large), "{260, 260, 260, 260}");
+}
+
 TEST(ManualRegionTest, ShardysRegionWithoutArguments) {
   const std::string text = R"(
 HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2]>}}
