@@ -12,9 +12,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/custom_calls/lapack_call.h"
+#include "kashi/kernels/small_eigen.h"
 
 namespace kashi::codegen {
 namespace {
@@ -23,11 +25,17 @@ using kernels::LinearAlgebraCall;
 using kernels::LinearAlgebraKind;
 using Attributes = absl::flat_hash_map<std::string, int64_t>;
 
-// "lapack_spotrf_ffi" -> "potrf", F32. Empty for others.
+// "lapack_spotrf_ffi" -> "potrf", F32. Empty for others. Complex matrices have only "syevd", which is "heevd" there.
 absl::string_view RoutineOf(absl::string_view target, PrimitiveType* type) {
-  if (!absl::ConsumePrefix(&target, "lapack_") || !absl::ConsumeSuffix(&target, "_ffi")) return "";
-  *type = absl::ConsumePrefix(&target, "s") ? F32 : absl::ConsumePrefix(&target, "d") ? F64 : PRIMITIVE_TYPE_INVALID;
-  return *type == PRIMITIVE_TYPE_INVALID ? "" : target;
+  if (!absl::ConsumePrefix(&target, "lapack_") || !absl::ConsumeSuffix(&target, "_ffi") || target.empty()) return "";
+  constexpr absl::string_view kLetters = "sdcz";
+  constexpr PrimitiveType kTypes[] = {F32, F64, C64, C128};
+  const size_t number = kLetters.find(target[0]);
+  if (number == absl::string_view::npos) return "";
+  *type = kTypes[number];
+  target.remove_prefix(1);
+  if (primitive_util::IsComplexType(*type)) return target == "heevd" ? "syevd" : "";
+  return target;
 }
 
 // Whether the dimensions are those of the batch and then these.
@@ -139,6 +147,20 @@ bool IsMultiplyQ(const HloInstruction& instruction, absl::Span<const int64_t> ba
          HasDimensions(b, call->type, batch, sizes) && HasDimensions(instruction.shape(), call->type, batch, sizes);
 }
 
+bool IsEigen(const Shape& result, absl::Span<const int64_t> batch, const Attributes& attributes,
+             LinearAlgebraCall* call) {
+  const PrimitiveType real =
+      primitive_util::IsComplexType(call->type) ? primitive_util::ComplexComponentType(call->type) : call->type;
+  const auto mode = attributes.find("mode");
+  const bool fits = result.IsTuple() && result.tuple_shapes_size() == 3 && call->m == call->n &&
+                    call->n <= kernels::kMostEigenRows &&
+                    HasDimensions(result.tuple_shapes(0), call->type, batch, {call->n, call->n}) &&
+                    HasDimensions(result.tuple_shapes(1), real, batch, {call->n}) &&
+                    HasDimensions(result.tuple_shapes(2), S32, batch, {});
+  return fits && mode != attributes.end() && mode->second == 'V' &&
+         ReadFlag(attributes, "uplo", 'L', "U", LinearAlgebraCall::kLower, &call->flags);
+}
+
 // Whether the call is one of these routines; sets its kind and what depends on it.
 bool ReadRoutine(absl::string_view routine, const HloInstruction& instruction, absl::Span<const int64_t> batch,
                  const Attributes& attributes, LinearAlgebraCall* call) {
@@ -162,6 +184,10 @@ bool ReadRoutine(absl::string_view routine, const HloInstruction& instruction, a
   if (routine == "orgqr" && operands == 2) {
     call->kind = LinearAlgebraKind::kMakeQ;
     return IsMakeQ(instruction, batch, call);
+  }
+  if (routine == "syevd" && operands == 1) {
+    call->kind = LinearAlgebraKind::kEigen;
+    return IsEigen(instruction.shape(), batch, attributes, call);
   }
   call->kind = LinearAlgebraKind::kMultiplyQ;
   return routine == "ormqr" && operands == 3 && IsMultiplyQ(instruction, batch, attributes, call);

@@ -1,4 +1,4 @@
-// Custom calls of linear algebra on small real matrices, as calls of functions of this process.
+// Custom calls of linear algebra on small matrices, as calls of functions of this process.
 #ifndef KASHI_CODEGEN_LINEAR_ALGEBRA_H_
 #define KASHI_CODEGEN_LINEAR_ALGEBRA_H_
 
@@ -11,7 +11,8 @@
 
 namespace kashi::codegen {
 
-// Nothing for other instructions, complex or large matrices, and forms that JAX does not write.
+// Nothing for other instructions, large matrices, complex ones (but for eigenvalues), and forms that JAX does not
+// write.
 //
 //   (f32[2,3,3]{1,2,0}, s32[2]) custom-call(f32[2,3,3]{1,2,0} a), custom_call_target="lapack_spotrf_ffi",
 //     backend_config={uplo = 76 : ui8}

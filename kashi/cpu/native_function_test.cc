@@ -450,11 +450,9 @@ ENTRY e { x = bf16[7,9] parameter(0) zero = bf16[] constant(0) zeros = bf16[7,9]
                     ErrorSpec(0));
 }
 
-// JAX's calls of LAPACK, in a loop and with one result that nothing uses.
-TEST(NativeFunctionTest, LinearAlgebra) {
-  if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
-  const auto loop = [](absl::string_view call) {
-    return Loop("f32[5,5]", absl::StrCat(R"(sixteen = f32[] constant(16)
+// A loop whose body makes r from a symmetric matrix a.
+std::string LoopOnMatrix(absl::string_view body) {
+  return Loop("f32[5,5]", absl::StrCat(R"(sixteen = f32[] constant(16)
   rows = s32[5,5] iota(), iota_dimension=0
   columns = s32[5,5] iota(), iota_dimension=1
   on = pred[5,5] compare(rows, columns), direction=EQ
@@ -466,30 +464,79 @@ TEST(NativeFunctionTest, LinearAlgebra) {
   both = f32[5,5] add(x, turned)
   a = f32[5,5] add(both, diagonal)
 )",
-                                         call, "\n next = f32[5,5] tanh(r)"));
-  };
+                                       body, "\n next = f32[5,5] tanh(r)"));
+}
+
+TEST(NativeFunctionTest, Eigenvalues) {
+  if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
+  ExpectNative(
+      LoopOnMatrix(R"(f = (f32[5,5]{0,1}, f32[5], s32[]) custom-call(a), custom_call_target="lapack_ssyevd_ffi",
+  operand_layout_constraints={f32[5,5]{0,1}}, backend_config={mode = 86 : ui8, uplo = 76 : ui8}
+  v = f32[5,5] get-tuple-element(f), index=0
+  w = f32[5] get-tuple-element(f), index=1
+  wide = f32[5,5] broadcast(w), dimensions={0}
+  r = f32[5,5] add(v, wide))"),
+      1, ErrorSpec(1e-4, 1e-4));
+}
+
+// Windows on few elements are slices, and nothing computes arrays without elements.
+TEST(NativeFunctionTest, CumulativeSumsAndEmptyArrays) {
+  ExpectNative(Loop("f32[6]", R"(none = f32[] constant(0)
+  sums = f32[6] reduce-window(x, none), window={size=6 pad=5_0}, to_apply=add
+  pairs = f32[3] reduce-window(sums, none), window={size=3 stride=2 pad=1_0}, to_apply=add
+  nothing = f32[0] slice(x), slice={[2:2]}
+  sine = f32[0] sine(nothing)
+  more = f32[0,4] broadcast(sine), dimensions={0}
+  flat = f32[0] reshape(more)
+  next = f32[6] concatenate(flat, pairs, pairs, flat), dimensions={0})"));
+  // A state without elements, which each iteration makes anew.
+  ExpectNative(R"(HloModule m
+condition { s = (s32[], f32[0], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(10)
+  ROOT r = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[0], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  e = f32[0] get-tuple-element(s), index=1
+  x = f32[3] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  f = f32[0] negate(e)
+  y = f32[3] sine(x)
+  ROOT t = (s32[], f32[0], f32[3]) tuple(j, f, y) }
+ENTRY e { i = s32[] constant(0)
+  e = f32[0] parameter(0)
+  x = f32[3] parameter(1)
+  s = (s32[], f32[0], f32[3]) tuple(i, e, x)
+  ROOT w = (s32[], f32[0], f32[3]) while(s), condition=condition, body=body })");
+}
+
+// JAX's calls of LAPACK, in a loop and with one result that nothing uses.
+TEST(NativeFunctionTest, LinearAlgebra) {
+  if (!custom_calls::HasLapack()) GTEST_SKIP() << "built without LAPACK";
   const ErrorSpec error(1e-4, 1e-4);
   for (int uplo : {'L', 'U'}) {
-    ExpectNative(
-        loop(absl::StrCat(R"(f = (f32[5,5]{0,1}, s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi", )",
-                          "operand_layout_constraints={f32[5,5]{0,1}}, "
-                          "backend_config={uplo = ",
-                          uplo, R"( : ui8}
+    ExpectNative(LoopOnMatrix(absl::StrCat(
+                     R"(f = (f32[5,5]{0,1}, s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi", )",
+                     "operand_layout_constraints={f32[5,5]{0,1}}, "
+                     "backend_config={uplo = ",
+                     uplo, R"( : ui8}
   info = s32[] get-tuple-element(f), index=1
   sum = f32[] convert(info)
   wide = f32[5,5] broadcast(sum), dimensions={}
   l = f32[5,5] get-tuple-element(f), index=0
   r = f32[5,5] add(l, wide))")),
-        1, error);
+                 1, error);
     for (int side : {'L', 'R'}) {
-      ExpectNative(loop(absl::StrCat(R"(r = f32[5,5]{0,1} custom-call(a, x), custom_call_target="lapack_strsm_ffi", )",
-                                     "operand_layout_constraints={f32[5,5]{0,1}, f32[5,5]{0,1}}, "
-                                     "backend_config={side = ",
-                                     side, " : ui8, uplo = ", uplo, " : ui8, trans_x = 84 : ui8, diag = 78 : ui8}")),
-                   1, error);
+      ExpectNative(
+          LoopOnMatrix(absl::StrCat(R"(r = f32[5,5]{0,1} custom-call(a, x), custom_call_target="lapack_strsm_ffi", )",
+                                    "operand_layout_constraints={f32[5,5]{0,1}, f32[5,5]{0,1}}, "
+                                    "backend_config={side = ",
+                                    side, " : ui8, uplo = ", uplo, " : ui8, trans_x = 84 : ui8, diag = 78 : ui8}")),
+          1, error);
     }
   }
-  ExpectNative(loop(R"(f = (f32[5,5]{0,1}, f32[5]) custom-call(a), custom_call_target="lapack_sgeqrf_ffi",
+  ExpectNative(LoopOnMatrix(R"(f = (f32[5,5]{0,1}, f32[5]) custom-call(a), custom_call_target="lapack_sgeqrf_ffi",
   operand_layout_constraints={f32[5,5]{0,1}}
   qr = f32[5,5] get-tuple-element(f), index=0
   tau = f32[5] get-tuple-element(f), index=1
@@ -500,13 +547,14 @@ TEST(NativeFunctionTest, LinearAlgebra) {
   backend_config={left = true, transpose = false})"),
                1, error);
   // Stored by rows: the transposed matrix, for LAPACK.
-  ExpectNative(loop(R"(f = (f32[5,5], s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi"
+  ExpectNative(LoopOnMatrix(R"(f = (f32[5,5], s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi"
   r = f32[5,5] get-tuple-element(f), index=0)"),
                0, error);
-  ExpectNative(loop(R"(f = (f32[5,5]{0,1}, s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi",
+  ExpectNative(
+      LoopOnMatrix(R"(f = (f32[5,5]{0,1}, s32[5], s32[]) custom-call(a), custom_call_target="lapack_sgetrf_ffi",
   operand_layout_constraints={f32[5,5]{0,1}}
   r = f32[5,5] get-tuple-element(f), index=0)"),
-               1, error);
+      1, error);
 }
 
 TEST(NativeFunctionTest, ObeysLimits) {

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "kashi/array/types.h"
+#include "kashi/kernels/small_eigen.h"
+
 namespace kashi::kernels {
 namespace {
 
@@ -252,6 +255,20 @@ void MultiplyQ(const void* const* operands, void* const* results, int64_t begin,
   }
 }
 
+// ---- Eigenvalues ---------------------------------------------------------------------------------------------------
+
+template <typename T>
+void Eigen(const void* const* operands, void* const* results, int64_t begin, int64_t end, int64_t /*m*/, int64_t n,
+           int64_t /*p*/, int64_t /*others*/, int64_t flags) {
+  for (int64_t b = begin; b < end; ++b) {
+    static_cast<int32_t*>(results[2])[b] =
+        FactorSmallEigen(static_cast<const T*>(operands[0]) + b * n * n, (flags & LinearAlgebraCall::kLower) != 0, n,
+                         static_cast<T*>(results[0]) + b * n * n, static_cast<RealOf<T>*>(results[1]) + b * n);
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------------
+
 struct Row {
   LinearAlgebraKind kind;
   PrimitiveType type;
@@ -271,6 +288,10 @@ constexpr Row kRows[] = {
     {LinearAlgebraKind::kMakeQ, F64, &MakeQ<double>, "KashiMakeQF64"},
     {LinearAlgebraKind::kMultiplyQ, F32, &MultiplyQ<float>, "KashiMultiplyQF32"},
     {LinearAlgebraKind::kMultiplyQ, F64, &MultiplyQ<double>, "KashiMultiplyQF64"},
+    {LinearAlgebraKind::kEigen, F32, &Eigen<float>, "KashiEigenF32"},
+    {LinearAlgebraKind::kEigen, F64, &Eigen<double>, "KashiEigenF64"},
+    {LinearAlgebraKind::kEigen, C64, &Eigen<complex64>, "KashiEigenC64"},
+    {LinearAlgebraKind::kEigen, C128, &Eigen<complex128>, "KashiEigenC128"},
 };
 
 const Row& Find(LinearAlgebraKind kind, PrimitiveType type) {
@@ -293,6 +314,9 @@ int64_t LinearAlgebraCall::WorkOfMatrix() const {
       return 16 + 2 * m * n * std::min(m, n);
     case LinearAlgebraKind::kMultiplyQ:
       return 16 + 2 * m * p * others;
+    case LinearAlgebraKind::
+        kEigen:  // divisions and roots of n^2 rotations take more than the elements that they rotate
+      return 16 + (110 + 3 * n) * n * n;
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 //   kQr                a[m,n] -> qr[m,n], tau            geqrf: Householder vectors below the diagonal of R
 //   kMakeQ             qr[m,n], tau[p] -> q[m,n]         orgqr: the first n columns of Q = H1 H2 … Hp
 //   kMultiplyQ         qr[m,n], tau[p], b -> op(Q) b     ormqr: or b op(Q)
+//   kEigen             a[n,n] -> v[n,n], w[n], info      syevd, heevd (kashi/kernels/small_eigen.h)
 //
 // Matrices are row-major and lie one after the other. info: 0, or the number of the first pivot, from 1, that is not
 // positive (Cholesky) or is 0 (LU).
@@ -20,17 +21,17 @@
 
 namespace kashi::kernels {
 
-enum class LinearAlgebraKind { kCholesky, kLu, kTriangularSolve, kQr, kMakeQ, kMultiplyQ };
+enum class LinearAlgebraKind { kCholesky, kLu, kTriangularSolve, kQr, kMakeQ, kMultiplyQ, kEigen };
 
 struct LinearAlgebraCall {
-  // Of `flags`, for kTriangularSolve and kMultiplyQ; kLower also for kCholesky. kLeft: op(a) is on the left side.
-  // kTransposed: op(a) is the transpose of a. kUnit: the diagonal of a counts as 1.
+  // Of `flags`, for kTriangularSolve and kMultiplyQ; kLower also for kCholesky and kEigen. kLeft: op(a) is on the left
+  // side. kTransposed: op(a) is the transpose of a. kUnit: the diagonal of a counts as 1.
   static constexpr int64_t kLeft = 1, kLower = 2, kTransposed = 4, kUnit = 8;
-  // The largest m and n for which these functions are faster than LAPACK.
+  // The largest m and n for which these functions are faster than LAPACK; of kEigen, kMostEigenRows.
   static constexpr int64_t kMostRows = 32;
 
   LinearAlgebraKind kind;
-  PrimitiveType type;  // F32 or F64
+  PrimitiveType type;  // F32 or F64; of kEigen also C64 or C128
   int64_t batch, m, n;
   int64_t p = 0;       // the number of Householder vectors
   int64_t others = 0;  // of kMultiplyQ: the columns of b, or the rows if b is on the left side
