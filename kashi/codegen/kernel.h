@@ -8,11 +8,12 @@
 //   reduce, innermost kept    the same, of the result; the reduced dimensions are loops within
 //   reduce, innermost gone    a row for each element of the result; all columns belong together
 //   row                       a row for each index of the outer dimensions; all columns belong together
-//   scatter                   1 row, a column for each update; one thread, columns in order
+//   scatter                   1 row, a column for each update; one thread, columns in order, but for Kernel::scatter
 #ifndef KASHI_CODEGEN_KERNEL_H_
 #define KASHI_CODEGEN_KERNEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ namespace kashi::codegen {
 using KernelFunction = void(const void* const* operands, void* const* results, int64_t row_begin, int64_t row_end,
                             int64_t column_begin, int64_t column_end);
 
+// How a scatter combines its updates, if their order does not matter to the last bit.
+struct ScatterCombiner {
+  HloOpcode opcode;
+  PrimitiveType type;
+  int64_t elements;  // of the result
+  // Real numbers are only added, and this integer is every update: sums are exact while they are integers of the type.
+  double update = 0;
+};
+
 struct Kernel {
   std::string name;  // of the function
   int64_t rows = 1;
@@ -40,6 +50,8 @@ struct Kernel {
   bool is_in_place = false;
   // The kernel expects the elements of this operand in the memory of result 0, and updates them; -1: none.
   int64_t updated_operand = -1;
+  // Of a scatter that may be computed in parts, each on an array of neutral elements.
+  std::optional<ScatterCombiner> scatter;
 
   // Elements that are computed in all.
   int64_t Work() const { return SaturatingMultiply(SaturatingMultiply(rows, columns), work_per_column); }

@@ -5,7 +5,10 @@
 //     S = the index of w, computed here if that is fused          beyond the operand: next w
 //     result[S] = to_apply(result[S], update[w])
 //
-// The result's memory begins as a copy of the operand, or is the operand's own (KernelStep).
+// The result's memory begins as a copy of the operand, or is the operand's own (KernelStep). Where the order does not
+// matter, threads make parts of the updates on arrays of their own (Kernel::scatter).
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -16,6 +19,7 @@
 #include "kashi/codegen/loop_builder.h"
 #include "kashi/codegen/small_windows.h"
 #include "kashi/evaluator/contraction.h"
+#include "kashi/hlo/ir/combiner.h"
 
 namespace kashi::codegen {
 namespace {
@@ -104,6 +108,30 @@ class ScatterKernelEmitter {
   const ScatterDimensionNumbers& numbers_;
 };
 
+// The number that all updates are; nothing: they differ, or it is not known.
+std::optional<double> UpdateOf(const HloInstruction& scatter) {
+  const HloInstruction* update = scatter.operand(2);
+  while (update->opcode() == HloOpcode::kBroadcast || update->opcode() == HloOpcode::kReshape) {
+    update = update->operand(0);
+  }
+  if (!update->IsConstant() || !ShapeUtil::IsScalar(update->shape())) return std::nullopt;
+  return update->literal().GetAsDouble({});
+}
+
+std::optional<ScatterCombiner> CombinerOf(const HloInstruction& scatter) {
+  const std::optional<HloOpcode> opcode = hlo::ReorderableCombiner(*scatter.to_apply());
+  if (!opcode.has_value()) return std::nullopt;
+  const PrimitiveType type = scatter.shape().element_type();
+  ScatterCombiner combiner = {*opcode, type, ShapeUtil::ElementsIn(scatter.shape())};
+  if (primitive_util::IsIntegralType(type)) return combiner;
+  const std::optional<double> update = UpdateOf(scatter);
+  const bool is_sum_of_integers = (type == F32 || type == F64) && *opcode == HloOpcode::kAdd && update.has_value() &&
+                                  std::isfinite(*update) && std::trunc(*update) == *update;
+  if (!is_sum_of_integers) return std::nullopt;
+  combiner.update = *update;
+  return combiner;
+}
+
 }  // namespace
 
 void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel) {
@@ -113,6 +141,7 @@ void EmitScatterKernel(KernelBuilder& builder, Kernel* kernel) {
   // A user may read it twice: scatter(x, i, x).
   kernel->is_in_place =
       scatter.operand(0)->user_count() == 1 && absl::c_count(scatter.operands(), scatter.operand(0)) == 1;
+  kernel->scatter = CombinerOf(scatter);
   ScatterKernelEmitter(builder).Emit();
 }
 

@@ -7,6 +7,7 @@
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 #include "kashi/cpu/flush_denormals.h"
+#include "kashi/cpu/scatter_parts.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/parallel_for.h"
 #include "kashi/values/writable.h"
@@ -74,17 +75,34 @@ absl::Status KernelStep::RunOnMemory(const evaluator::EvaluationRun& run, const 
     function_(operands, results, 0, kernel_.rows, 0, kernel_.columns);
     return absl::OkStatus();
   }
-  if (kernel_.updated_operand >= 0) return RunInOrder(run, operands, results);
+  if (kernel_.updated_operand >= 0) return RunUpdates(run, operands, results);
   return RunOnThreads(run, operands, results);
 }
 
 absl::Status KernelStep::RunInOrder(const evaluator::EvaluationRun& run, const void* const* operands,
-                                    void* const* results) const {
+                                    void* const* results, int64_t begin, int64_t end) const {
   const FlushDenormals flush(flush_denormals_);
-  for (int64_t begin = 0; begin < kernel_.columns; begin += kColumnsPerCheck) {
+  for (; begin < end; begin += kColumnsPerCheck) {
     KASHI_RETURN_IF_ERROR(run.CheckStopped());
-    function_(operands, results, 0, 1, begin, std::min(begin + kColumnsPerCheck, kernel_.columns));
+    function_(operands, results, 0, 1, begin, std::min(begin + kColumnsPerCheck, end));
   }
+  return absl::OkStatus();
+}
+
+absl::Status KernelStep::RunUpdates(const evaluator::EvaluationRun& run, const void* const* operands,
+                                    void* const* results) const {
+  const int64_t count = ScatterParts::Count(kernel_, results[0]);
+  if (count == 1) return RunInOrder(run, operands, results, 0, kernel_.columns);
+  KASHI_ASSIGN_OR_RETURN(ScatterParts parts, ScatterParts::Make(kernel_, count, run.budget()));
+  std::vector<absl::Status> statuses(static_cast<size_t>(count));
+  KASHI_RETURN_IF_ERROR(evaluator::ParallelFor(run, count, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      void* const part[] = {parts.part(i, results[0])};
+      statuses[i] = RunInOrder(run, operands, part, kernel_.columns * i / count, kernel_.columns * (i + 1) / count);
+    }
+  }));
+  for (const absl::Status& status : statuses) KASHI_RETURN_IF_ERROR(status);
+  parts.Combine(results[0]);
   return absl::OkStatus();
 }
 

@@ -28,7 +28,11 @@ class KernelStep : public evaluator::MemoryStep {
  private:
   // Memory for result i: new memory, or that of an operand.
   absl::StatusOr<Value> MemoryForResult(evaluator::Operation& op, int64_t i) const;
-  absl::Status RunInOrder(const evaluator::EvaluationRun& run, const void* const* operands, void* const* results) const;
+  // Columns [begin, end), on this thread.
+  absl::Status RunInOrder(const evaluator::EvaluationRun& run, const void* const* operands, void* const* results,
+                          int64_t begin, int64_t end) const;
+  // Of a scatter.
+  absl::Status RunUpdates(const evaluator::EvaluationRun& run, const void* const* operands, void* const* results) const;
   absl::Status RunOnThreads(const evaluator::EvaluationRun& run, const void* const* operands,
                             void* const* results) const;
 

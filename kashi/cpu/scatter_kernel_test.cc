@@ -1,10 +1,17 @@
 // Scatters of elements, each a kernel.
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
+#include "kashi/base/parallel.h"
 #include "kashi/cpu/cpu_testing.h"
+#include "kashi/cpu/scatter_parts.h"
 #include "kashi/literal/literal_util.h"
 
 namespace kashi::cpu {
@@ -116,6 +123,100 @@ TEST(ScatterKernelTest, JoinsIndicesAndUpdates) {
   x = f32[40] broadcast(zero), dimensions={}
   ROOT s = f32[40] scatter(x, i, u),)",
                             scatter, " }"));
+}
+
+// A program that scatters 100,000 updates, which threads make in parts where the order does not matter. $0: type of the
+// elements; $1: combiner; $2: updates.
+constexpr char kManyUpdates[] = R"(HloModule m
+combine { a = $0[] parameter(0)
+  b = $0[] parameter(1)
+  ROOT c = $0[] $1(a, b) }
+ENTRY e { x = $0[50] parameter(0)
+  i = s32[100000] parameter(1)
+  one = $0[] constant(1)
+  three = $0[] constant(3)
+  half = $0[] constant(0.5)
+  u = $0[100000] $2
+  ROOT s = $0[50] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=1, to_apply=combine })";
+
+std::string ManyUpdates(absl::string_view type, absl::string_view combiner, absl::string_view updates) {
+  std::string text = absl::Substitute(kManyUpdates, type, combiner, updates);
+  return type[0] == 'f' ? text
+                        : absl::StrReplaceAll(text, {{"  half = " + std::string(type) + "[] constant(0.5)\n", ""}});
+}
+
+TEST(ScatterKernelTest, MakesUpdatesOfIntegersInParts) {
+  for (const char* combiner : {"add", "multiply", "minimum", "maximum", "and", "or", "xor"}) {
+    ExpectKernel(ManyUpdates("s32", combiner, "parameter(2)"));
+  }
+  for (const char* type : {"u8", "s16", "s64", "u64"}) ExpectKernel(ManyUpdates(type, "minimum", "parameter(2)"));
+  ExpectKernel(ManyUpdates("s32", "subtract", "parameter(2)"));  // in order
+}
+
+// Sums of real numbers that are integers are exact; others depend on the order, which is that of the updates. Elements
+// at the edge of what the type counts, where one more changes nothing.
+TEST(ScatterKernelTest, CountsInParts) {
+  const auto expect = [](absl::string_view type, absl::string_view update) {
+    const std::string text = ManyUpdates(type, "add", absl::StrCat("broadcast(", update, "), dimensions={}"));
+    const auto module = ReadVerified(text);
+    ASSERT_TRUE(module.ok()) << module.status() << text;
+    const auto program = CompiledProgram::Compile(**module);
+    ASSERT_TRUE(program.ok()) << program.status();
+    const HloComputation& entry = *(*module)->entry_computation();
+    for (const double first : {0.0, 5.0, 0.25, 0x1p24 - 100, 1000 - 0x1p24, 1e30, 0x1p53 - 100}) {
+      std::vector<double> x(50, first);
+      x[7] = -0.0;  // to which no index belongs
+      std::vector<Literal> arguments;
+      arguments.push_back(
+          LiteralUtil::CreateR1<double>(x).Convert(entry.parameter_instruction(0)->shape().element_type()).value());
+      Literal indices = IndicesOf(entry.parameter_instruction(1)->shape());
+      for (int32_t& i : indices.data<int32_t>()) i += i == 7 ? 1 : 0;
+      arguments.push_back(std::move(indices));
+      const Literal expected = HloEvaluator(EvaluationOptions()).Evaluate(**module, arguments).value();
+      const Literal actual = RunProgram(**program, arguments).value();
+      EXPECT_EQ(expected, actual) << first;
+      EXPECT_TRUE(std::signbit(*actual.GetAsDouble({7})));
+    }
+  };
+  for (const char* type : {"f32", "f64"}) {
+    for (const char* update : {"one", "three", "half"}) expect(type, update);
+  }
+}
+
+TEST(ScatterPartsTest, CountsThePartsThatAreExact) {
+  if (base::ParallelThreadCount() < 2) GTEST_SKIP() << "one processor";
+  codegen::Kernel kernel;
+  kernel.columns = 1 << 20;
+  std::vector<float> x(4, 1);
+  EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  kernel.scatter = {HloOpcode::kAdd, F32, 4, 1.0};
+  EXPECT_GE(ScatterParts::Count(kernel, x.data()), 2);
+  x[3] = 0x1p24f - 0x1p20f;
+  EXPECT_GE(ScatterParts::Count(kernel, x.data()), 2);
+  x[3] += 1;
+  EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  x[3] = -x[3];
+  EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  for (const float other : {0.5f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    x[3] = other;
+    EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  }
+  x[3] = 0;
+  kernel.scatter->update = -17;  // 17 * 2^20 > 2^24
+  EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  kernel.scatter->update = -16;
+  EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  x = {0, 0, 0, 0};
+  EXPECT_GE(ScatterParts::Count(kernel, x.data()), 2);
+  kernel.columns = 1 << 14;
+  EXPECT_EQ(ScatterParts::Count(kernel, x.data()), 1);
+  const std::vector<int32_t> numbers(4, std::numeric_limits<int32_t>::max());
+  kernel.columns = 1 << 20;
+  kernel.scatter = {HloOpcode::kMultiply, S32, 4};
+  EXPECT_GE(ScatterParts::Count(kernel, numbers.data()), 2);
+  kernel.scatter->elements = 1 << 18;  // as much work to combine
+  EXPECT_EQ(ScatterParts::Count(kernel, numbers.data()), 1);
 }
 
 // Windows of rows are the evaluator's work.

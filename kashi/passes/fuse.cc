@@ -29,6 +29,7 @@ constexpr int kMostRecomputed = 8;             // members that are computed seve
 constexpr size_t kMostCopies = 3;              // of one instruction
 constexpr int kMostCopied = 8;                 // instructions of one fusion
 constexpr int64_t kSmallArray = 4096;          // elements that stay in L1, in any order
+constexpr int64_t kManyUpdates = 16384;        // of a scatter: enough work for several threads
 
 // Elements that the kernel of this root goes through.
 int64_t Iterations(const HloInstruction& root) {
@@ -235,12 +236,19 @@ class ComputationFuser {
       const std::optional<int64_t> nests = NestsWith(instruction, group);
       if (!nests.has_value() || instructions_after * *nests > kMostEmittedMembers) return false;
     }
-    // The array that a scatter updates must be in memory.
-    if (group.root->opcode() == HloOpcode::kScatter && group.root->operand(0) == &instruction) return false;
+    if (group.root->opcode() == HloOpcode::kScatter && !MayJoinScatter(instruction, *group.root)) return false;
     if (ShapeUtil::IsScalar(instruction.shape()) || IsFree(instruction)) return true;
     if (!IsComputedOften(instruction, group, support_) || IsFreeMovement(instruction, support_)) return true;
     if (IsExpensive(instruction)) return group.nests == 1 && IsOncePerRow(instruction, group);
     return group.recomputed < kMostRecomputed;
+  }
+
+  // The array that a scatter updates must be in memory. One thread makes its updates, one by one, so many indices and
+  // updates are computed before, by vectors on all threads.
+  bool MayJoinScatter(const HloInstruction& instruction, const HloInstruction& scatter) const {
+    if (scatter.operand(0) == &instruction) return false;
+    return Iterations(scatter) < kManyUpdates || ShapeUtil::ElementsIn(instruction.shape()) < kManyUpdates ||
+           IsFree(instruction) || IsFreeMovement(instruction, support_);
   }
 
   void Join(HloInstruction* instruction, int number) {
