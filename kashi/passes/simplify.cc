@@ -101,21 +101,21 @@ absl::StatusOr<HloInstruction*> WithoutEmptyOperands(HloInstruction* concatenate
   return shorter;
 }
 
+// The constant without elements in place of an operation that makes such an array; null: it makes another one.
+HloInstruction* EmptyConstant(HloInstruction* x) {
+  const bool has_value = x->opcode() == HloOpcode::kParameter || x->opcode() == HloOpcode::kConstant;
+  if (!ShapeUtil::IsZeroElementArray(x->shape()) || has_value || x->HasSideEffect()) return nullptr;
+  return x->parent()->AddInstruction(HloInstruction::CreateConstant(Literal(x->shape())));
+}
+
 // What an operation without elements to work on gives: the value of which all elements of its result are; null: it is
 // none of those.
 HloInstruction* ValueWithoutElements(HloInstruction* x) {
   const bool has_empty_operand = x->operand_count() > 0 && ShapeUtil::IsZeroElementArray(x->operand(0)->shape());
-  HloComputation* const computation = x->parent();
-  const auto zero = [&] {
-    return computation->AddInstruction(HloInstruction::CreateConstant(LiteralUtil::Zero(x->shape().element_type())));
-  };
-  if (ShapeUtil::IsZeroElementArray(x->shape())) {
-    const bool has_value = x->opcode() == HloOpcode::kParameter || x->opcode() == HloOpcode::kConstant ||
-                           x->opcode() == HloOpcode::kBroadcast || x->HasSideEffect();
-    return has_value ? nullptr : zero();
-  }
   if (!has_empty_operand) return nullptr;
-  if (x->opcode() == HloOpcode::kDot) return zero();
+  if (x->opcode() == HloOpcode::kDot) {
+    return x->parent()->AddInstruction(HloInstruction::CreateConstant(LiteralUtil::Zero(x->shape().element_type())));
+  }
   const bool gives_value = x->opcode() == HloOpcode::kReduce || x->opcode() == HloOpcode::kPad;
   const bool has_type = gives_value && x->operand(1)->shape().element_type() == x->shape().element_type();
   return has_type ? x->mutable_operand(1) : nullptr;
@@ -136,6 +136,8 @@ absl::Status SimplifyInstruction(HloInstruction* x) {
     KASHI_ASSIGN_OR_RETURN(HloInstruction* const shorter, WithoutEmptyOperands(x));
     if (shorter != nullptr) x = shorter;
   }
+  if (HloInstruction* const empty = EmptyConstant(x); empty != nullptr)
+    return x->parent()->ReplaceInstruction(x, empty);
   if (HloInstruction* const value = ValueWithoutElements(x); value != nullptr) {
     return x->parent()->ReplaceInstruction(
         x, x->parent()->AddInstruction(HloInstruction::CreateBroadcast(x->shape(), value, {})));

@@ -6,8 +6,8 @@
 //   integers: 0 + x, x - 0, 1 * x                                                 x
 //   select by a constant                                                          one of both
 //
-// And operations on no elements: a reduction, a pad or a product of nothing is one value, and an update by nothing the
-// array. So arrays without elements, for which small loops have no code, do not get there.
+// And operations on no elements: a reduction, a pad or a product of nothing is one value, an update by nothing the
+// array, and what has no elements a constant. So small loops, which have no code for such arrays, compute none.
 #ifndef KASHI_PASSES_SIMPLIFY_H_
 #define KASHI_PASSES_SIMPLIFY_H_
 

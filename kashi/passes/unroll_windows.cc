@@ -1,5 +1,6 @@
 #include "kashi/passes/unroll_windows.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,19 @@
 namespace kashi::passes {
 namespace {
 
+// Whether the arrays of the loop over windows stay in registers (kashi/codegen/small_array.h).
+bool IsSmall(const HloInstruction& x) {
+  int64_t padded = 1;
+  for (int i = 0; i < x.window().dimensions_size(); ++i) {
+    const WindowDimension& dimension = x.window().dimensions(i);
+    const int64_t size = x.operand(0)->shape().dimensions(i) + dimension.padding_low() + dimension.padding_high();
+    if (size > kMostSmallElements) return false;
+    padded *= std::max<int64_t>(size, 1);
+    if (padded > kMostSmallElements) return false;
+  }
+  return ShapeUtil::ElementsIn(x.shape()) <= kMostSmallElements;
+}
+
 bool CanUnroll(const HloInstruction& x) {
   if (x.opcode() != HloOpcode::kReduceWindow || x.operand_count() != 2 || x.HasControlDependencies()) return false;
   const Shape &input = x.operand(0)->shape(), &init = x.operand(1)->shape();
@@ -35,8 +49,9 @@ bool CanUnroll(const HloInstruction& x) {
     if (elements > evaluator::kOrderedWindowElements) return false;
   }
   const WindowDimension& innermost = x.window().dimensions(x.window().dimensions_size() - 1);
-  return elements > 1 && innermost.size() == 1 && innermost.stride() == 1 && innermost.padding_low() == 0 &&
-         innermost.padding_high() == 0;
+  const bool is_plain_row =
+      innermost.size() == 1 && innermost.stride() == 1 && innermost.padding_low() == 0 && innermost.padding_high() == 0;
+  return elements > 1 && (is_plain_row || IsSmall(x));
 }
 
 // Pads the array with neutral elements where the window skips positions outside of it.

@@ -4,7 +4,8 @@
 //
 //   becomes   r = ((init + x[:, 0::2, 0::2]) + x[:, 0::2, 1::2]) + ...     in the order of the window
 //
-// Only where the innermost dimension has no window, so that a loop over it reads vectors.
+// Only where the innermost dimension has no window, so that a loop over it reads vectors, and for arrays of a few
+// elements, such as cumulative sums in a loop of small steps: they stay in registers.
 #ifndef KASHI_PASSES_UNROLL_WINDOWS_H_
 #define KASHI_PASSES_UNROLL_WINDOWS_H_
 
