@@ -219,7 +219,9 @@ absl::StatusOr<Value> SolveTridiagonalPerturbed(values::BasicOperation& op) {
   if (!HasArrayOperands(op, 4)) return MisusedCustomCall(op);
   const PrimitiveType type = op.operands[3].element_type();
   if (type != F32 && type != F64 && type != C64 && type != C128) return MisusedCustomCall(op);
-  KASHI_ASSIGN_OR_RETURN(LapackCall call, LapackCall::Make(op, "T[n] T[n] T[n] T[n,c] -> T[n,c]", type));
+  KASHI_ASSIGN_OR_RETURN(const LapackBinding binding,
+                         LapackBinding::Make(op.instruction, "T[n] T[n] T[n] T[n,c] -> T[n,c]", type));
+  KASHI_ASSIGN_OR_RETURN(LapackCall call, LapackCall::Make(op, binding));
   KASHI_RETURN_IF_ERROR(type == F32   ? SolveTridiagonal<float>(call)
                         : type == F64 ? SolveTridiagonal<double>(call)
                         : type == C64 ? SolveTridiagonal<std::complex<float>>(call)

@@ -1,5 +1,4 @@
 #include "kashi/custom_calls/lapack_call.h"
-#include "kashi/hlo/ir/hlo_instruction.h"
 
 #include <algorithm>
 #include <complex>
@@ -7,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -107,109 +107,68 @@ absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> ParseFfiAttributes(abs
   return attributes;
 }
 
-absl::StatusOr<LapackCall> LapackCall::Make(values::BasicOperation& op, absl::string_view signature, PrimitiveType type,
-                                            const LapackConvention& convention) {
-  LapackCall call(op, convention);
-  call.signature_ = std::string(signature);
-  call.sizes_.fill(-1);
+// ---- The instruction -----------------------------------------------------------------------------------------------
+
+LapackBinding::LapackBinding(absl::string_view signature, const LapackConvention& convention)
+    : convention_(convention), signature_(signature) {
+  sizes_.fill(-1);
+  if (convention.parameters.empty()) return;
+  parameter_count_ = 1 + absl::c_count(convention.parameters, ' ');
+}
+
+absl::StatusOr<LapackBinding> LapackBinding::Make(const HloInstruction& instruction, absl::string_view signature,
+                                                  PrimitiveType type, const LapackConvention& convention) {
+  LapackBinding binding(signature, convention);
   const bool is_old = !convention.parameters.empty();
-  KASHI_ASSIGN_OR_RETURN(call.attributes_, ParseFfiAttributes(is_old ? convention.attributes
-                                                                     : op.instruction.raw_backend_config_string()));
-  KASHI_RETURN_IF_ERROR(call.ReadParameters());
-  KASHI_RETURN_IF_ERROR(call.Bind(signature, type));
-  KASHI_RETURN_IF_ERROR(call.CheckParameters());
-  return call;
+  KASHI_ASSIGN_OR_RETURN(binding.attributes_,
+                         ParseFfiAttributes(is_old ? convention.attributes : instruction.raw_backend_config_string()));
+  KASHI_RETURN_IF_ERROR(binding.Bind(instruction, type));
+  return binding;
 }
 
-// ---- Scalars before the arrays --------------------------------------------------------------------------------------
-
-absl::Status LapackCall::ReadParameters() {
-  if (convention_.parameters.empty()) return absl::OkStatus();
-  for (const absl::string_view word : absl::StrSplit(convention_.parameters, ' ')) {
-    if (parameter_count_ >= static_cast<int64_t>(op_.operands.size())) return Refuse("wrong number of operands");
-    const Value& value = op_.operands[parameter_count_++];
-    const bool is_number =
-        value.is_array() && value.rank() == 0 && (value.element_type() == S32 || value.element_type() == U8);
-    if (!is_number) return Refuse(absl::StrCat("operand ", parameter_count_ - 1, " is neither s32[] nor u8[]"));
-    KASHI_RETURN_IF_ERROR(ReadParameter(
-        word, value.element_type() == S32 ? value.data<int32_t>()[0] : int64_t{value.data<uint8_t>()[0]}));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status LapackCall::ReadParameter(absl::string_view word, int64_t number) {
-  if (word == "-") return absl::OkStatus();
-  if (absl::ConsumePrefix(&word, "=")) {
-    expected_sizes_.emplace_back(word[0], number);
-    return absl::OkStatus();
-  }
-  const size_t colon = word.find(':');
-  const absl::string_view name = word.substr(0, colon);
-  if (colon == absl::string_view::npos || colon + 1 == word.size()) {
-    attributes_[name] = number;
-    return absl::OkStatus();
-  }
-  const absl::string_view letters = word.substr(colon + 1);
-  if (number < 0 || number >= static_cast<int64_t>(letters.size())) {
-    return Refuse(absl::StrCat("operand ", parameter_count_ - 1, " is ", number));
-  }
-  if (letters[number] != '.') attributes_[name] = letters[number];
-  return absl::OkStatus();
-}
-
-absl::Status LapackCall::CheckParameters() const {
-  for (const auto& [letter, number] : expected_sizes_) {
-    const int64_t size = letter == 'b' ? batch_ : this->size(letter);
-    if (number != size) return Refuse(absl::StrFormat("an operand gives %d, but the shapes give %d", number, size));
-  }
-  return absl::OkStatus();
-}
-
-int64_t LapackCall::OperandPlace(size_t i) const {
+int64_t LapackBinding::OperandPlace(size_t i) const {
   return convention_.operands.empty() ? parameter_count_ + static_cast<int64_t>(i) : convention_.operands[i] - '0';
 }
 
-int64_t LapackCall::ResultPlace(size_t i) const {
+int64_t LapackBinding::ResultPlace(size_t i) const {
   return convention_.results.empty() ? static_cast<int64_t>(i) : convention_.results[i] - '0';
 }
 
-absl::Status LapackCall::Refuse(absl::string_view why) const {
-  return Unimplemented("%s: custom-call to \"%s\" (%s): %s", op_.instruction.name(),
-                       op_.instruction.custom_call_target(), signature_, why);
+absl::Status LapackBinding::Refuse(const HloInstruction& instruction, absl::string_view why) const {
+  return Unimplemented("%s: custom-call to \"%s\" (%s): %s", instruction.name(), instruction.custom_call_target(),
+                       signature_, why);
 }
 
-absl::Status LapackCall::Bind(absl::string_view signature, PrimitiveType type) {
-  const std::pair<absl::string_view, absl::string_view> sides = absl::StrSplit(signature, " -> ");
+absl::Status LapackBinding::Bind(const HloInstruction& instruction, PrimitiveType type) {
+  const std::pair<absl::string_view, absl::string_view> sides = absl::StrSplit(signature_, " -> ");
   std::vector<absl::string_view> operands = absl::StrSplit(sides.first, ' ');
-  const size_t operand_count = op_.operands.size() - parameter_count_;
-  if (absl::ConsumeSuffix(&operands.back(), "?") && operand_count + 1 == operands.size()) operands.pop_back();
+  const int64_t operand_count = instruction.operand_count() - parameter_count_;
+  const bool may_miss = absl::ConsumeSuffix(&operands.back(), "?");
+  if (may_miss && operand_count + 1 == static_cast<int64_t>(operands.size())) operands.pop_back();
   const std::vector<absl::string_view> results = absl::StrSplit(sides.second, ' ');
-  const HloInstruction& instruction = op_.instruction;
   const int64_t result_count = convention_.result_count > 0 ? convention_.result_count : int64_t(results.size());
-  if (operand_count != operands.size() || ResultCount(instruction) != result_count) {
-    return Refuse("wrong number of operands or results");
+  if (operand_count != static_cast<int64_t>(operands.size()) || ResultCount(instruction) != result_count) {
+    return Refuse(instruction, "wrong number of operands or results");
   }
-  std::vector<int64_t> strides(operands.size() + results.size());
   for (size_t i = 0; i < operands.size(); ++i) {
-    KASHI_RETURN_IF_ERROR(BindArray(operands[i], OperandShape(instruction, OperandPlace(i)), type, &strides[i]));
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
+    const int64_t place = OperandPlace(i);
     KASHI_RETURN_IF_ERROR(
-        BindArray(results[i], ResultShape(instruction, ResultPlace(i)), type, &strides[operands.size() + i]));
+        BindArray(instruction, operands[i], OperandShape(instruction, place), type, place, &operands_));
   }
-  for (size_t i = 0; i < operands.size(); ++i) KASHI_RETURN_IF_ERROR(MakeOperand(OperandPlace(i), strides[i]));
   for (size_t i = 0; i < results.size(); ++i) {
-    KASHI_RETURN_IF_ERROR(MakeResult(ResultPlace(i), strides[operands.size() + i]));
+    const int64_t place = ResultPlace(i);
+    KASHI_RETURN_IF_ERROR(BindArray(instruction, results[i], ResultShape(instruction, place), type, place, &results_));
   }
   return absl::OkStatus();
 }
 
 // `array` is "T[m,n]", or "T()", which has no batch dimensions. The first one says what those are.
-absl::Status LapackCall::BindArray(absl::string_view array, const Shape& shape, PrimitiveType type, int64_t* stride) {
+absl::Status LapackBinding::BindArray(const HloInstruction& instruction, absl::string_view array, const Shape& shape,
+                                      PrimitiveType type, int64_t place, std::vector<Array>* arrays) {
   const absl::string_view letters = array.substr(2, array.size() - 3);
   const int64_t rank = letters.empty() ? 0 : static_cast<int64_t>(letters.size() + 1) / 2;
   if (!shape.IsArray() || !shape.is_static() || shape.element_type() != TypeOf(array[0], type)) {
-    return Refuse(absl::StrCat("unexpected type of ", ShapeUtil::HumanString(shape)));
+    return Refuse(instruction, absl::StrCat("unexpected type of ", ShapeUtil::HumanString(shape)));
   }
   const absl::Span<const int64_t> dimensions = shape.dimensions();
   const int64_t batch_rank = static_cast<int64_t>(dimensions.size()) - rank;
@@ -221,22 +180,28 @@ absl::Status LapackCall::BindArray(absl::string_view array, const Shape& shape, 
   const absl::Span<const int64_t> batch =
       array[1] == '(' ? absl::Span<const int64_t>() : absl::MakeConstSpan(batch_dimensions_);
   if (batch_rank != static_cast<int64_t>(batch.size()) || dimensions.first(batch_rank) != batch) {
-    return Refuse(absl::StrCat("unexpected dimensions of ", ShapeUtil::HumanString(shape)));
+    return Refuse(instruction, absl::StrCat("unexpected dimensions of ", ShapeUtil::HumanString(shape)));
   }
   const absl::Status status = BindSizes(letters, dimensions.subspan(batch_rank));
-  if (!status.ok()) return Refuse(absl::StrCat(status.message(), " in ", ShapeUtil::HumanString(shape)));
-  *stride = 1;
+  if (!status.ok()) return Refuse(instruction, absl::StrCat(status.message(), " in ", ShapeUtil::HumanString(shape)));
+  int64_t stride = 1;
   for (const int64_t size : dimensions.subspan(batch_rank)) {
-    if (size > 0 && *stride > kMostElements / size) {
+    if (size > 0 && stride > kMostElements / size) {
       return ResourceExhausted("%s: LAPACK counts in 32 bits, which is not enough for the matrices of %s",
-                               op_.instruction.name(), ShapeUtil::HumanString(shape));
+                               instruction.name(), ShapeUtil::HumanString(shape));
     }
-    *stride *= size;
+    stride *= size;
   }
+  KASHI_ASSIGN_OR_RETURN(kernels::PhysicalOrder order, kernels::PhysicalOrder::Make(shape));
+  if (order.map().padded_element_count() != ShapeUtil::ElementsIn(shape)) {
+    return Refuse(instruction, "a layout with padding");
+  }
+  const bool is_row_major = order.IsRowMajor();
+  arrays->push_back({std::move(order), is_row_major, stride, place});
   return absl::OkStatus();
 }
 
-absl::Status LapackCall::BindSizes(absl::string_view letters, absl::Span<const int64_t> dimensions) {
+absl::Status LapackBinding::BindSizes(absl::string_view letters, absl::Span<const int64_t> dimensions) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     const char letter = letters[2 * i];
     int& size = sizes_[letter - 'a'];
@@ -251,29 +216,76 @@ absl::Status LapackCall::BindSizes(absl::string_view letters, absl::Span<const i
   return absl::OkStatus();
 }
 
-absl::Status LapackCall::MakeOperand(int64_t place, int64_t stride) {
-  Value& value = op_.operands[place];
-  const Shape& shape = OperandShape(op_.instruction, place);
-  if (!value.is_array() || value.dimensions() != shape.dimensions()) return Refuse("operands of unexpected sizes");
-  KASHI_ASSIGN_OR_RETURN(const kernels::PhysicalOrder order, kernels::PhysicalOrder::Make(shape));
-  if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
-  if (order.IsRowMajor()) {
-    operands_.push_back({value, stride, place});
-    return absl::OkStatus();
+// ---- The call ------------------------------------------------------------------------------------------------------
+
+absl::StatusOr<LapackCall> LapackCall::Make(values::BasicOperation& op, const LapackBinding& binding) {
+  LapackCall call(op, binding);
+  KASHI_RETURN_IF_ERROR(call.ReadParameters());
+  for (const LapackBinding::Array& array : binding.operands()) KASHI_RETURN_IF_ERROR(call.MakeOperand(array));
+  for (const LapackBinding::Array& array : binding.results()) KASHI_RETURN_IF_ERROR(call.MakeResult(array));
+  return call;
+}
+
+// The scalars before the arrays.
+absl::Status LapackCall::ReadParameters() {
+  if (binding_.parameter_count() == 0) return absl::OkStatus();
+  int64_t place = 0;
+  for (const absl::string_view word : absl::StrSplit(binding_.convention().parameters, ' ')) {
+    const Value& value = op_.operands[place];
+    const bool is_number =
+        value.is_array() && value.rank() == 0 && (value.element_type() == S32 || value.element_type() == U8);
+    if (!is_number) return Refuse(absl::StrCat("operand ", place, " is neither s32[] nor u8[]"));
+    const int64_t number = value.element_type() == S32 ? value.data<int32_t>()[0] : int64_t{value.data<uint8_t>()[0]};
+    KASHI_RETURN_IF_ERROR(ReadParameter(place++, word, number));
   }
-  KASHI_ASSIGN_OR_RETURN(Value physical, Value::MakeArray(value.dense_shape(), op_.limits.memory));
-  KASHI_RETURN_IF_ERROR(
-      order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes(), [this] { return CheckStopped(); }));
-  operands_.push_back({std::move(physical), stride, place});
   return absl::OkStatus();
 }
 
-absl::Status LapackCall::MakeResult(int64_t place, int64_t stride) {
-  KASHI_ASSIGN_OR_RETURN(Value value, op_.MakeResult(place));
-  if (value.dimensions() != ResultShape(op_.instruction, place).dimensions())
-    return Refuse("results of unexpected sizes");
+absl::Status LapackCall::ReadParameter(int64_t place, absl::string_view word, int64_t number) {
+  if (word == "-") return absl::OkStatus();
+  if (absl::ConsumePrefix(&word, "=")) {
+    const int64_t size = word[0] == 'b' ? batch() : this->size(word[0]);
+    if (number == size) return absl::OkStatus();
+    return Refuse(absl::StrFormat("an operand gives %d, but the shapes give %d", number, size));
+  }
+  const size_t colon = word.find(':');
+  const absl::string_view name = word.substr(0, colon);
+  if (colon == absl::string_view::npos || colon + 1 == word.size()) {
+    parameters_[name] = number;
+    return absl::OkStatus();
+  }
+  const absl::string_view letters = word.substr(colon + 1);
+  if (number < 0 || number >= static_cast<int64_t>(letters.size())) {
+    return Refuse(absl::StrCat("operand ", place, " is ", number));
+  }
+  if (letters[number] != '.') parameters_[name] = letters[number];
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::MakeOperand(const LapackBinding::Array& array) {
+  Value& value = op_.operands[array.place];
+  if (!value.is_array() || value.dimensions() != array.order.shape().dimensions()) {
+    return Refuse("operands of unexpected sizes");
+  }
+  if (array.is_row_major) {
+    operands_.push_back(value);
+    return absl::OkStatus();
+  }
+  KASHI_ASSIGN_OR_RETURN(Value physical, Value::MakeArray(value.dense_shape(), op_.limits.memory));
+  KASHI_RETURN_IF_ERROR(array.order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes(),
+                                           [this] { return CheckStopped(); }));
+  operands_.push_back(std::move(physical));
+  return absl::OkStatus();
+}
+
+absl::Status LapackCall::MakeResult(const LapackBinding::Array& array) {
+  // Of other orders, the caller's memory is for the elements in row-major order.
+  KASHI_ASSIGN_OR_RETURN(Value value, array.is_row_major
+                                          ? op_.MakeResult(array.place)
+                                          : Value::MakeArray(op_.result(array.place), op_.limits.memory));
+  if (value.dimensions() != array.order.shape().dimensions()) return Refuse("results of unexpected sizes");
   std::memset(value.mutable_bytes(), 0, value.byte_count());
-  results_.push_back({std::move(value), stride, place});
+  results_.push_back(std::move(value));
   return absl::OkStatus();
 }
 
@@ -285,17 +297,18 @@ absl::StatusOr<char> LapackCall::Letter(absl::string_view name, absl::string_vie
 }
 
 absl::StatusOr<int64_t> LapackCall::Integer(absl::string_view name) const {
-  const auto found = attributes_.find(name);
-  if (found == attributes_.end()) return Refuse(absl::StrCat("attribute ", name, " is missing in backend_config"));
-  return found->second;
+  if (const auto found = parameters_.find(name); found != parameters_.end()) return found->second;
+  const auto found = binding_.attributes().find(name);
+  if (found != binding_.attributes().end()) return found->second;
+  return Refuse(absl::StrCat("attribute ", name, " is missing in backend_config"));
 }
 
 void LapackCall::FillWithNaN(int64_t matrix) {
-  for (Buffer& result : results_) {
-    const PrimitiveType type = result.value.element_type();
-    const int64_t begin = matrix * result.stride;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const PrimitiveType type = results_[i].element_type();
+    const int64_t stride = binding_.results()[i].stride, begin = matrix * stride;
     const auto fill = [&](auto nan) {
-      std::fill_n(result.value.mutable_data<decltype(nan)>().data() + begin, result.stride, nan);
+      std::fill_n(results_[i].mutable_data<decltype(nan)>().data() + begin, stride, nan);
     };
     constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
     if (type == F32) fill(kNaN);
@@ -324,19 +337,16 @@ absl::StatusOr<Value> LapackCall::MakeWorkspaceResult(int64_t place) const {
 
 absl::StatusOr<Value> LapackCall::TakeResults() {
   std::vector<Value> values(ResultCount(op_.instruction));
-  for (Buffer& result : results_) {
-    const int64_t i = result.place;
-    Value value = std::move(result.value);
-    KASHI_ASSIGN_OR_RETURN(const kernels::PhysicalOrder order,
-                           kernels::PhysicalOrder::Make(ResultShape(op_.instruction, i)));
-    if (order.map().padded_element_count() != value.element_count()) return Refuse("a layout with padding");
-    if (!order.IsRowMajor()) {
-      KASHI_ASSIGN_OR_RETURN(Value logical, op_.MakeResult(i));
-      KASHI_RETURN_IF_ERROR(order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes(),
-                                          [this] { return CheckStopped(); }));
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const LapackBinding::Array& array = binding_.results()[i];
+    Value value = std::move(results_[i]);
+    if (!array.is_row_major) {
+      KASHI_ASSIGN_OR_RETURN(Value logical, op_.MakeResult(array.place));
+      KASHI_RETURN_IF_ERROR(array.order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes(),
+                                                [this] { return CheckStopped(); }));
       value = std::move(logical);
     }
-    values[i] = std::move(value);
+    values[array.place] = std::move(value);
   }
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i].is_nothing()) continue;

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -415,7 +416,7 @@ absl::Status Gees(LapackCall& call) {
 struct Routine {
   absl::string_view real_name, complex_name;
   absl::string_view real_signature, complex_signature;  // as LapackCall::Make has them; empty: as the real one
-  absl::Status (*functions[4])(LapackCall& call);       // of s, d, c, z
+  LapackFunction* functions[4];                         // of s, d, c, z
 };
 
 constexpr Routine kRoutines[] = {
@@ -507,22 +508,34 @@ bool HasLapack() {
 
 bool IsLapackCall(absl::string_view target) { return FindLapackTarget(target).routine != nullptr; }
 
-absl::StatusOr<Value> EvaluateLapackCall(values::BasicOperation& op) {
-  const LapackTarget target = FindLapackTarget(op.instruction.custom_call_target());
+absl::StatusOr<LapackBinding> LapackBinding::MakeOfTarget(const HloInstruction& instruction) {
+  const LapackTarget target = FindLapackTarget(instruction.custom_call_target());
   if (!HasLapack()) {
     return Unimplemented(
         "%s: custom-call target \"%s\" needs LAPACK, which this kashi was built without (install liblapack-dev and "
         "libblas-dev, and configure with -DKASHI_LAPACK=ON); or a handler can compute it "
         "(EvaluationOptions::custom_call_handler, CustomCallRegistry, kashi run --custom-call)",
-        op.instruction.name(), op.instruction.custom_call_target());
+        instruction.name(), instruction.custom_call_target());
   }
   constexpr PrimitiveType kTypes[] = {F32, F64, C64, C128};
   const Routine& routine = *target.routine;
   const bool has_own_signature = target.is_complex() && !routine.complex_signature.empty();
-  KASHI_ASSIGN_OR_RETURN(LapackCall call,
-                         LapackCall::Make(op, has_own_signature ? routine.complex_signature : routine.real_signature,
-                                          kTypes[target.type], target.convention));
-  if (!call.gives_empty_matrix()) KASHI_RETURN_IF_ERROR(routine.functions[target.type](call));
+  KASHI_ASSIGN_OR_RETURN(
+      LapackBinding binding,
+      LapackBinding::Make(instruction, has_own_signature ? routine.complex_signature : routine.real_signature,
+                          kTypes[target.type], target.convention));
+  binding.function_ = routine.functions[target.type];
+  return binding;
+}
+
+absl::StatusOr<Value> EvaluateLapackCall(values::BasicOperation& op, const LapackBinding* binding) {
+  std::optional<LapackBinding> own;
+  if (binding == nullptr) {
+    KASHI_ASSIGN_OR_RETURN(own, LapackBinding::MakeOfTarget(op.instruction));
+    binding = &*own;
+  }
+  KASHI_ASSIGN_OR_RETURN(LapackCall call, LapackCall::Make(op, *binding));
+  if (!call.gives_empty_matrix()) KASHI_RETURN_IF_ERROR(binding->function()(call));
   return call.TakeResults();
 }
 

@@ -194,6 +194,10 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
     absl::StatusOr<kernels::ElementKernel> kernel = FindElementKernel(instruction);
     if (kernel.ok()) step.kernel = std::make_unique<const kernels::ElementKernel>(*std::move(kernel));
   }
+  if (instruction.opcode() == HloOpcode::kCustomCall && custom_calls::IsLapackCall(instruction.custom_call_target())) {
+    auto binding = custom_calls::LapackBinding::MakeOfTarget(instruction);
+    if (binding.ok()) step.lapack = std::make_unique<const custom_calls::LapackBinding>(*std::move(binding));
+  }
   return step;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kashi/buffers/linear_schedule.h"
+#include "kashi/custom_calls/lapack_call.h"
 #include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_computation.h"
@@ -56,7 +57,9 @@ struct ComputationPlanStep {
   StepPlace place = StepPlace::kHere;
   const CompiledStep* compiled = nullptr;                // instead of `function`
   std::unique_ptr<const kernels::ElementKernel> kernel;  // null: not elementwise, or not for these types
-  Value constant;                                        // made when the step first runs; nothing: not a constant
+  // Of a custom call of LAPACK, whose runs share it; null: none, or it has an error, which each run gives.
+  std::unique_ptr<const custom_calls::LapackBinding> lapack;
+  Value constant;  // made when the step first runs; nothing: not a constant
 };
 
 // Computes such a result in f32.

@@ -540,7 +540,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
     if (IsAnswer(result)) return result;
   }
   if (const Target* const target = FindTarget(name)) return target->evaluate(op);
-  if (custom_calls::IsLapackCall(name)) return custom_calls::EvaluateLapackCall(op);
+  if (custom_calls::IsLapackCall(name)) return custom_calls::EvaluateLapackCall(op, op.lapack);
   // Such as a print of JAX in a dump: no result needs it.
   if (ShapeUtil::IsEmptyTuple(op.instruction.shape())) return Value::MakeTuple({});
   return UnknownTarget(op);

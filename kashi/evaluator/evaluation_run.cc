@@ -108,7 +108,7 @@ absl::Status EvaluationRun::CheckAffordable(const HloComputation& computation) c
 }
 
 absl::StatusOr<ScratchMemory> EvaluationRun::ReserveScratch(int64_t bytes, const HloInstruction& instruction) {
-  return ScratchMemory::Reserve(budget(), bytes, absl::StrCat("Scratch memory of ", instruction.name()));
+  return ScratchMemory::Reserve(budget(), bytes, absl::StrCat("scratch memory of ", instruction.name()));
 }
 
 absl::StatusOr<Value> EvaluationRun::MakeArray(PrimitiveType type, absl::Span<const int64_t> dimensions) {
@@ -204,7 +204,8 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
   Operation operation{{*step.instruction, operands, results, limits_, std::exchange(result_memory_, {})},
                       *this,
                       step.kernel.get(),
-                      start};
+                      start,
+                      step.lapack.get()};
   absl::StatusOr<Value> value =
       step.compiled != nullptr ? RunCompiledStep(*step.compiled, operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();

@@ -18,6 +18,9 @@
 #include "kashi/values/basic_operation.h"
 #include "kashi/values/value.h"
 
+namespace kashi::custom_calls {
+class LapackBinding;
+}  // namespace kashi::custom_calls
 namespace kashi::kernels {
 struct ElementKernel;
 }  // namespace kashi::kernels
@@ -32,6 +35,8 @@ struct Operation : values::BasicOperation {
   // The instruction that starts this operation, if another one ends it: a collective operation may then give a pending
   // value (kashi/values/pending_value.h). Null: the result must be complete.
   const HloInstruction* start = nullptr;
+  // Of a custom call of LAPACK; null: none was made.
+  const custom_calls::LapackBinding* lapack = nullptr;
 
   // An uninitialised array of this type and these sizes: MakeResult(i) if result i has both.
   absl::StatusOr<Value> MakeResultOf(PrimitiveType type, absl::Span<const int64_t> dimensions, int64_t i = 0) const {
