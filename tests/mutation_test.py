@@ -59,6 +59,8 @@ VERBS = [
     ['memory', '{in}', '--target', 'host', '--details'],
     ['cost', '{in}'],
     ['cost', '{in}', '--json'],
+    ['sharding', '{in}'],
+    ['sharding', '{in}', '--partition', '--json'],
 ]
 TO_MLIR = ['convert', '{in}', '--to', 'mlir', '-o', '{mlir}']
 STATUSES = {0, 1, 2}
