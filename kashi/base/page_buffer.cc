@@ -244,7 +244,7 @@ void ReleasePooledBlocks() {}
 absl::StatusOr<PageBuffer> PageBuffer::Make(int64_t bytes, BlockContent content) {
   if (bytes < 0) return InvalidArgument("the size of a buffer is negative: %d bytes", bytes);
   void* const block = AllocateBlock(bytes, content);
-  if (block == nullptr) return ResourceExhausted("not enough memory for a buffer of %d bytes", bytes);
+  if (block == nullptr) return ResourceExhausted("Out of memory allocating %d bytes", bytes);
   return PageBuffer(static_cast<char*>(block), bytes);
 }
 

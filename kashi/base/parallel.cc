@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -112,7 +113,14 @@ struct Job {
     current_thread = outer;
   }
 
-  void RunRange(int64_t i, int thread) const { body(i * range, i + 1 == ranges ? n : (i + 1) * range, thread); }
+  // The job is on the stack of its caller, who may not leave it before all threads have.
+  void RunRange(int64_t i, int thread) {
+    try {
+      body(i * range, i + 1 == ranges ? n : (i + 1) * range, thread);
+    } catch (...) {
+      if (!has_thrown.exchange(true)) exception = std::current_exception();
+    }
+  }
 
   const int64_t n;
   const int64_t range;  // length of a range
@@ -120,6 +128,8 @@ struct Job {
   const int64_t ranges;  // a few a thread
   const int caller_processor = ThisProcessor();
   absl::FixedArray<Share, 4> shares;
+  std::atomic<bool> has_thrown{false};
+  std::exception_ptr exception;        // the first one
   std::atomic<int> workers_inside{0};  // changed under Pool::mutex_; a worker's last touch of the job
 };
 
@@ -197,6 +207,7 @@ void ParallelFor(int64_t n, int64_t grain, Body body) {
   static Pool* const pool = new Pool(ParallelThreadCount() - 1);
   Job job(n, range, ParallelThreadCount(), body);
   pool->Run(&job);
+  if (job.exception != nullptr) std::rethrow_exception(job.exception);
 }
 
 }  // namespace kashi::base

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -45,6 +46,21 @@ TEST(Parallel, CallerIsThreadZero) {
   const auto caller = std::this_thread::get_id();
   ParallelFor(1000, 1,
               [&](int64_t, int64_t, int thread) { EXPECT_EQ(thread == 0, std::this_thread::get_id() == caller); });
+}
+
+// Whichever thread meets it; and the pool goes on.
+TEST(Parallel, AnExceptionReachesTheCaller) {
+  for (int64_t bad = 0; bad < 64; ++bad) {
+    std::atomic<int64_t> visited{0};
+    const auto loop = [&] {
+      ParallelFor(64, 1, [&](int64_t begin, int64_t end, int) {
+        visited += end - begin;
+        if (begin <= bad && bad < end) throw std::runtime_error("no luck");
+      });
+    };
+    EXPECT_THROW(loop(), std::runtime_error);
+    EXPECT_EQ(visited, 64);
+  }
 }
 
 TEST(Parallel, SmallLoopsRunInline) {

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kashi/base/catch_exceptions.h"
 #include "kashi/base/check.h"
 #include "kashi/base/status.h"
 
@@ -258,7 +259,7 @@ std::vector<std::thread> StartDevices(DeviceRange devices, MeetingPlace* place,
   const int64_t end = devices.first + devices.count;
   try {
     for (int64_t id = devices.first; id < end; ++id) {
-      threads.emplace_back([place, id, f] { place->Leave(id, f(id)); });
+      threads.emplace_back([place, id, f] { place->Leave(id, base::CatchExceptions([&] { return f(id); })); });
     }
   } catch (const std::system_error& error) {
     // Those that have begun do not wait for those that never will.

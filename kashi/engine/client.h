@@ -1,5 +1,5 @@
-// Client: devices, buffers on them, and programs that run on them. Each device runs in order, and beside its caller. It
-// the types that PJRT needs (docs/spec/pjrt.md 3, 5, 6 and 11).
+// Client: devices, buffers on them, and programs that run on them, beside their caller. Its classes are what PJRT needs
+// (docs/spec/pjrt.md 3, 5, 6 and 11).
 //
 //   auto client = Client::Create({/*devices=*/2}).value();
 //   auto program = client->Compile(*module).value();
@@ -96,8 +96,7 @@ class Client {
 
   const std::shared_ptr<MemoryBudget> memory_;
   const std::string engine_;  // ClientOptions::engine
-  // Held while a program takes its arguments, so that no two take one by donation, and while a program of several
-  // devices enters their queues, so that all queues have such programs in the same order.
+  // Held while a program takes its arguments, so that no two take one by donation.
   absl::Mutex launch_mutex_;
   std::vector<std::unique_ptr<LocalDevice>> devices_;
 };

@@ -11,9 +11,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/array/shape_parser.h"
+#include "kashi/engine/client_testing.h"
 #include "kashi/engine/engine.h"
 #include "kashi/engine/engine_choice.h"
-#include "kashi/engine/nested_launch.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/literal/literal_util.h"
 
@@ -21,42 +21,6 @@ namespace kashi::engine {
 namespace {
 
 using testing::HasSubstr;
-
-std::unique_ptr<Client> MakeClient(int64_t devices = 1, int64_t memory = 0) {
-  return Client::Create({devices, memory}).value();
-}
-std::unique_ptr<LoadedProgram> Load(Client& client, absl::string_view text) {
-  return client.Compile(*ParseAndReturnUnverifiedModule(text).value()).value();
-}
-std::unique_ptr<Buffer> MakeBufferOf(Client& client, const std::vector<float>& x, LocalDevice* device = nullptr) {
-  return client
-      .BufferFromLiteral(LiteralUtil::CreateR1<float>(x), device == nullptr ? nullptr : &device->default_memory_space())
-      .value();
-}
-std::vector<float> NumbersOf(const Buffer& buffer) {
-  const Literal literal = buffer.ToLiteral().value();
-  return {literal.data<float>().begin(), literal.data<float>().end()};
-}
-
-// A custom call that waits until the test lets it go on.
-class Gate {
- public:
-  CustomCallHandler handler() {
-    return [this](const HloInstruction&, absl::Span<const Literal* const> x) -> absl::StatusOr<Literal> {
-      begun_.Complete(absl::OkStatus());
-      const absl::Status status = opened_.event().Await();
-      return status.ok() ? absl::StatusOr<Literal>(x[0]->Clone()) : status;
-    };
-  }
-  void AwaitBegin() { ASSERT_TRUE(begun_.event().Await().ok()); }
-  void Open(absl::Status status = absl::OkStatus()) { opened_.Complete(std::move(status)); }
-
- private:
-  EventSource begun_, opened_;
-};
-constexpr char kWaits[] = R"(ENTRY e { x = f32[2] parameter(0)
-  ROOT y = f32[2] custom-call(x), custom_call_target="gate" })";
-constexpr char kNegate[] = "ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }";
 
 TEST(ClientTest, Devices) {
   const auto client = MakeClient(3);
@@ -144,24 +108,6 @@ TEST(ClientTest, ResultsDoNotShareLentMemory) {
   data[0] = 7;
   EXPECT_EQ(NumbersOf(*results[0].buffers[0]), std::vector<float>({1, 2, 3, 4}));
   EXPECT_EQ(results[0].buffers[1]->ToLiteral()->Get<float>({0, 0}), 1);
-}
-
-// A handler runs on the thread of its program, for which the queue of the device waits.
-TEST(ClientTest, HandlersMayRunPrograms) {
-  const auto client = MakeClient();
-  const auto inner = Load(*client, "ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }");
-  const auto outer =
-      Load(*client, "ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] custom-call(x), custom_call_target=\"outer\" }");
-  ExecuteOptions options;
-  options.custom_call_handler = [&](const HloInstruction&,
-                                    absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
-    const engine::NestedLaunches nested;
-    const auto buffer = client->BufferFromLiteral(*operands[0]).value();
-    return inner->Execute({{buffer.get()}}).value()[0].buffers[0]->ToLiteral();
-  };
-  const auto buffer = MakeBufferOf(*client, {1, 2, 3, 4});
-  const auto results = outer->Execute({{buffer.get()}}, options).value();
-  EXPECT_EQ(NumbersOf(*results[0].buffers[0]), std::vector<float>({-1, -2, -3, -4}));
 }
 
 TEST(ClientTest, EmptyArraysNeedNoMemory) {
@@ -506,10 +452,6 @@ TEST_F(DonationTest, OneOfSeveralCallers) {
 }
 
 // ---- Several devices -----------------------------------------------------------------------------------------------
-
-constexpr char kSum[] = R"(HloModule m, replica_count=2
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-ENTRY e { x = f32[2] parameter(0) ROOT s = f32[2] all-reduce(x), replica_groups={}, to_apply=add })";
 
 TEST(ClientTest, DevicesMeet) {
   const auto client = MakeClient(2);

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "kashi/engine/device_queue.h"
+#include "kashi/engine/nested_launch.h"
 
 namespace kashi::engine {
 namespace {
@@ -105,30 +106,90 @@ TEST(DeviceQueueTest, RunsAtOnceOnlyIfNothingIsBefore) {
   EXPECT_TRUE(last.event().Await().ok());
 }
 
-// No two tasks run at once, whoever runs them.
-TEST(DeviceQueueTest, OneAtATime) {
+// Each of them gives some tasks by TryRun and some by Push. They run one at a time, in order, whoever runs them.
+TEST(DeviceQueueTest, InOrderForEachCaller) {
   DeviceQueue queue;
-  std::atomic<int> running = 0, most = 0, done = 0;
-  const auto task = [&] {
-    most = std::max(most.load(), ++running);
-    std::this_thread::yield();
-    --running;
-    ++done;
+  struct Caller {
+    std::atomic<bool> is_running = false;
+    std::vector<int> order;
   };
+  std::vector<Caller> callers(3);
+  std::atomic<int> done = 0;
   std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) {
+  for (Caller& caller : callers) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
+        const auto task = [&caller, &done, i] {
+          EXPECT_FALSE(caller.is_running.exchange(true));
+          caller.order.push_back(i);
+          std::this_thread::yield();
+          caller.is_running = false;
+          ++done;
+        };
         if (!queue.TryRun(task)) queue.Push(task);
+        if (i % 10 == 0) queue.Push(task);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EventSource last;
-  queue.Push([&] { last.Complete(absl::OkStatus()); });
-  EXPECT_TRUE(last.event().Await().ok());
-  EXPECT_EQ(most, 1);
-  EXPECT_EQ(done, 1500);
+  queue.Drain();
+  EXPECT_EQ(done, 3 * 550);
+  for (const Caller& caller : callers) {
+    EXPECT_EQ(caller.order.size(), 550);
+    EXPECT_TRUE(std::is_sorted(caller.order.begin(), caller.order.end()));
+  }
+}
+
+// All tasks run at once: each waits for all others.
+TEST(DeviceQueueTest, CallersDoNotWaitForEachOther) {
+  DeviceQueue queue;
+  constexpr int kCallers = 20;
+  std::atomic<int> meeting = 0;
+  const auto meet = [&] {
+    ++meeting;
+    while (meeting < kCallers) std::this_thread::yield();
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kCallers; ++t) {
+    threads.emplace_back([&, t] {
+      if (t % 2 == 0) {
+        EXPECT_TRUE(queue.TryRun(meet));
+      } else {
+        queue.Push(meet);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  queue.Drain();
+  EXPECT_EQ(meeting, kCallers);
+}
+
+// The system may give a thread the id of one that has ended.
+TEST(DeviceQueueTest, ANewThreadIsANewCaller) {
+  DeviceQueue queue;
+  for (int i = 0; i < 20; ++i) {
+    EventSource gate;
+    std::thread([&, event = gate.event()] { queue.Push([event] { EXPECT_TRUE(event.Await().ok()); }); }).join();
+    std::thread([&] { queue.Push([&gate] { gate.Complete(absl::OkStatus()); }); }).join();
+    queue.Drain();
+  }
+}
+
+TEST(DeviceQueueTest, ATaskMayPushOthers) {
+  std::vector<int> order;
+  {
+    DeviceQueue queue;
+    EXPECT_TRUE(queue.TryRun([&] {
+      queue.Push([&] { order.push_back(2); });
+      EXPECT_FALSE(queue.TryRun([] { FAIL(); }));
+      {
+        const NestedCaller nested;
+        EXPECT_TRUE(queue.TryRun([&] { order.push_back(1); }));
+      }
+      EXPECT_FALSE(queue.TryRun([] { FAIL(); }));
+    }));
+  }
+  EXPECT_EQ(order, std::vector<int>({1, 2}));
 }
 
 }  // namespace

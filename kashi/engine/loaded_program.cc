@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/catch_exceptions.h"
+#include "kashi/base/sole_owner.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/buffer_state.h"
 #include "kashi/engine/client.h"
@@ -59,6 +61,8 @@ struct ProgramLaunch {
   void Run();
   // In the queue of each device: the last one runs it, while the others wait.
   void Arrive();
+  // It will not arrive at all devices: the others wait no longer, and its events fail.
+  void Abandon();
   absl::StatusOr<std::vector<std::vector<Value>>> Results();
   absl::StatusOr<std::vector<std::vector<Value>>> SafeResults();
   absl::StatusOr<std::vector<Value>> ResultsOf(std::vector<std::vector<Value>> arguments);
@@ -71,14 +75,13 @@ struct ProgramLaunch {
   DeviceCounts counts;
   ExecuteOptions options;
   std::vector<OfDevice> devices;
-  bool is_nested = false;  // started by a handler of a custom call
   std::shared_ptr<std::atomic<int64_t>> last_ns;
   bool has_begun = false;  // its arguments had no errors
   absl::Status status;     // after the run: of the program itself
 
   absl::Mutex mutex;
   size_t arrived ABSL_GUARDED_BY(mutex) = 0;  // devices whose queues have come to it
-  bool has_run ABSL_GUARDED_BY(mutex) = false;
+  bool has_ended ABSL_GUARDED_BY(mutex) = false;
 };
 
 bool ProgramLaunch::HasAllArguments() const {
@@ -94,7 +97,7 @@ namespace {
 // kept: receives the address of an array that others refer to as well.
 absl::StatusOr<Value> Take(std::shared_ptr<BufferElements> elements, absl::flat_hash_set<const void*>* kept) {
   KASHI_RETURN_IF_ERROR(elements->ready.Await());
-  const bool is_ours = elements.use_count() == 1;
+  const bool is_ours = base::IsSoleOwner(elements);
   if (elements->value.is_array() && (!is_ours || elements->is_lent)) kept->insert(elements->value.untyped_data());
   return is_ours ? std::move(elements->value) : elements->value;
 }
@@ -162,10 +165,6 @@ bool IsToCopy(const Value& leaf, const absl::flat_hash_set<const void*>& kept) {
 // The leaves of the result of each device.
 absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   const HloComputation& entry = *program->module().entry_computation();
-  // It may be computed by the program that called the handler, or by one that waits for it.
-  if (is_nested && !HasAllArguments()) {
-    return absl::FailedPreconditionError("a handler runs a program on an array that is not computed yet");
-  }
   std::vector<std::vector<Value>> arguments;
   absl::flat_hash_set<const void*> kept;  // memory that stays the caller's, or that of other buffers
   absl::Status error;
@@ -193,6 +192,7 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
 
 // An exception of a handler, or of memory that there is not, is the error of the program: it must reach all that wait.
 absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::SafeResults() {
+  const NestedCaller of_handlers;
   return base::CatchExceptions([&] { return Results(); });
 }
 
@@ -218,11 +218,16 @@ void ProgramLaunch::Run() {
 void ProgramLaunch::Arrive() {
   {
     const absl::MutexLock lock(&mutex);
-    if (++arrived < devices.size()) return mutex.Await(absl::Condition(&has_run));
+    if (++arrived < devices.size()) return mutex.Await(absl::Condition(&has_ended));
   }
   Run();
   const absl::MutexLock lock(&mutex);
-  has_run = true;
+  has_ended = true;
+}
+
+void ProgramLaunch::Abandon() {
+  const absl::MutexLock lock(&mutex);
+  has_ended = true;
 }
 
 }  // namespace engine
@@ -361,14 +366,10 @@ absl::Status LoadedProgram::TakeArguments(absl::Span<const std::vector<Buffer*>>
 }
 
 absl::Status LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
-  if (engine::NestedLaunches::is_set()) {
-    launch->is_nested = true;
-    launch->Run();
-    return launch->status;
-  }
   if (devices_.size() > 1) {
-    const absl::MutexLock lock(&client_.launch_mutex_);
+    auto abandon = absl::MakeCleanup([&] { launch->Abandon(); });
     for (const LocalDevice* device : devices_) device->queue().Push([launch] { launch->Arrive(); });
+    std::move(abandon).Cancel();
     return absl::OkStatus();
   }
   engine::DeviceQueue& queue = devices_[0]->queue();

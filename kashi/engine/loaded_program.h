@@ -61,8 +61,9 @@ class LoadedProgram {
   bool IsDonated(int64_t argument) const { return is_donated_[argument]; }
 
   // Runs the program: one list of arguments for each device. Returns before it has run, unless it is short and nothing
-  // is before it: then its error is that of this call. Each device runs its programs in order, after the arguments are
-  // ready. If an argument has an error, this program has the same error.
+  // is before it: then its error is that of this call. Each device runs the programs of each thread in order, after the
+  // arguments are ready. If an argument has an error, this program has the same error. Programs that a handler starts
+  // are those of another thread: it may wait for them.
   //
   // The call deletes donated arguments. The program reuses their memory, if nothing else holds it.
   //

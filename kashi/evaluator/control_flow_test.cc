@@ -120,7 +120,7 @@ ENTRY main () -> f32[1000000,1000000] {
 })")
                   .status()
                   .ToString(),
-              HasSubstr("f32[1000000,1000000] takes 4000000000000 bytes"));
+              HasSubstr("Out of memory allocating 4000000000000 bytes for f32[1000000,1000000]"));
 }
 
 TEST(EvaluationRunTest, ConvertsWhereMovedElementsChangeType) {

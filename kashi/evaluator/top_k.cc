@@ -128,7 +128,7 @@ absl::StatusOr<TopKResult> TopK(EvaluationRun& run, const Value& x, int64_t k, b
       const ScratchMemory scratch,
       ScratchMemory::Reserve(run.budget(),
                              std::min<int64_t>(rows, base::ParallelThreadCount()) * RowSelector::ScratchBytes(n, k),
-                             "Scratch memory of topk"));
+                             "scratch memory of topk"));
   kernels::PerThread<RowSelector> selectors;
   KASHI_RETURN_IF_ERROR(CheckedParallelFor(
       run, /*parallel=*/true, rows, kernels::ParallelGrain(8 * n), [&](int64_t begin, int64_t end, int thread) {

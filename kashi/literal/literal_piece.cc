@@ -30,7 +30,7 @@ absl::Status LiteralPiece::Allocate() {
   } else {
     void* memory = bytes >= kMaxBytes ? nullptr : base::AllocateBlock(bytes);
     if (memory == nullptr) {
-      return ResourceExhausted("not enough memory for the %d bytes of a literal %s", bytes, subshape_->ToString());
+      return ResourceExhausted("Out of memory allocating %d bytes for a literal %s", bytes, subshape_->ToString());
     }
     buffer_ = static_cast<char*>(memory);
     owned_bytes_ = bytes;

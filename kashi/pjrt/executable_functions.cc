@@ -25,7 +25,8 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(const PJRT_Client& client, std::shar
     devices.push_back(device);
   }
   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<LoadedProgram> loaded, state.client->Load(executable->program(), devices));
-  return NewObject<PJRT_LoadedExecutable>(client.state, std::move(executable), std::move(loaded));
+  KASHI_ASSIGN_OR_RETURN(std::shared_ptr<const FfiCalls> calls, FfiCalls::Instantiate(loaded->program().module()));
+  return NewObject<PJRT_LoadedExecutable>(client.state, std::move(executable), std::move(loaded), std::move(calls));
 }
 
 int64_t DeviceCountOf(const PJRT_Client& client) { return static_cast<int64_t>(client.state->devices.size()); }
@@ -272,13 +273,13 @@ ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_Exe
     const absl::Span<const int64_t> kept(given->non_donatable_input_indices, given->num_non_donatable_input_indices);
     options.non_donatable.assign(kept.begin(), kept.end());
   }
-  if (!executable.executable->calls_handlers()) return options;
+  if (executable.calls->empty()) return options;
   FfiRun run;
   run.device_ordinal = static_cast<int32_t>(executable.executable->devices()[0]);
   // A caller of an older version has a shorter structure.
   const bool has_context = given != nullptr && given->struct_size >= PJRT_SIZE(PJRT_ExecuteOptions, context);
   if (has_context && given->context != nullptr) run.user_data = given->context->user_data;
-  options.is_handled = IsHandled;
+  options.is_handled = [calls = executable.calls](const HloInstruction& call) { return calls->Of(call) != nullptr; };
   options.may_run_handlers_within = true;
   options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
   return options;

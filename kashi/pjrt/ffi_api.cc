@@ -130,7 +130,7 @@ XLA_FFI_Error* Serve(XLA_FFI_DeviceMemory_Allocate_Args& args) {
   const size_t alignment = std::max(args.alignment, sizeof(void*));
   void* data = nullptr;
   if ((alignment & (alignment - 1)) != 0 || posix_memalign(&data, alignment, std::max<size_t>(args.size, 1)) != 0) {
-    return MakeFfiError(absl::ResourceExhaustedError(absl::StrCat("no memory for ", args.size, " bytes")));
+    return MakeFfiError(absl::ResourceExhaustedError(absl::StrCat("Out of memory allocating ", args.size, " bytes")));
   }
   const absl::MutexLock lock(&args.ctx->mutex);
   args.ctx->memory.push_back(data);

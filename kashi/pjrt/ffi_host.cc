@@ -7,9 +7,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
-#include "kashi/engine/nested_launch.h"
 #include "kashi/evaluator/known_custom_calls.h"
 #include "kashi/pjrt/ffi_handlers.h"
 
@@ -97,9 +97,10 @@ void AddResults(const HloInstruction& call, Literal* result, Buffers* results) {
   });
 }
 
-absl::StatusOr<Literal> CallForeign(FfiCalls& calls, const FfiRun& run, const HloInstruction& call,
+absl::StatusOr<Literal> CallForeign(const FfiCalls& calls, const FfiRun& run, const HloInstruction& call,
                                     absl::Span<const Literal* const> operands) {
-  KASHI_ASSIGN_OR_RETURN(FfiCalls::OfInstruction* const of_call, calls.Of(call));
+  FfiCalls::OfInstruction* const of_call = calls.Of(call);
+  if (of_call == nullptr) return absl::InternalError(absl::StrCat(call.name(), " was not instantiated"));
   Buffers arguments, results;
   std::vector<Literal> moved;
   KASHI_RETURN_IF_ERROR(AddOperands(call, operands, &moved, &arguments));
@@ -110,8 +111,6 @@ absl::StatusOr<Literal> CallForeign(FfiCalls& calls, const FfiRun& run, const Hl
   const XLA_FFI_Handler_Bundle& handlers = of_call->handlers;
   FfiState state;
   XLA_FFI_ExecutionContext context(run, state, of_call->state);
-  // The handler may be Python, and run programs of this client.
-  const engine::NestedLaunches nested;
   KASHI_RETURN_IF_ERROR(Run(handlers.prepare, XLA_FFI_ExecutionStage_PREPARE, &context, attrs, nullptr, nullptr));
   KASHI_RETURN_IF_ERROR(
       Run(handlers.initialize, XLA_FFI_ExecutionStage_INITIALIZE, &context, attrs, &arguments, &results));
@@ -126,26 +125,6 @@ absl::Status NoHandlerFor(const HloInstruction& call) {
                                           " on a platform Host (canonical host)"));
 }
 
-absl::StatusOr<FfiCalls::OfInstruction*> FfiCalls::Of(const HloInstruction& call) {
-  const absl::MutexLock lock(&mutex_);
-  std::unique_ptr<OfInstruction>& known = calls_[&call];
-  if (known != nullptr) return known.get();
-  const std::optional<XLA_FFI_Handler_Bundle> handlers = FfiHandlers::Global().Find(call.custom_call_target());
-  if (!handlers.has_value()) {
-    return NoHandlerFor(call);
-  }
-  auto made = std::make_unique<OfInstruction>();
-  made->handlers = *handlers;
-  KASHI_ASSIGN_OR_RETURN(made->attributes, FfiAttributes::Parse(call.raw_backend_config_string()));
-  FfiState state;
-  const FfiRun run;
-  XLA_FFI_ExecutionContext context(run, state, made->state);
-  KASHI_RETURN_IF_ERROR(Run(handlers->instantiate, XLA_FFI_ExecutionStage_INSTANTIATE, &context,
-                            made->attributes->attrs(), nullptr, nullptr));
-  known = std::move(made);
-  return known.get();
-}
-
 bool IsHandled(const HloInstruction& call) {
   const std::string& target = call.custom_call_target();
   if (!IsKnownCustomCall(target)) return true;
@@ -156,7 +135,41 @@ bool IsHandled(const HloInstruction& call) {
          absl::c_count_if(matrix.dimensions(), [](int64_t size) { return size >= kLargeMatrix; }) >= 2;
 }
 
-CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run) {
+namespace {
+
+absl::Status InstantiateCall(const HloInstruction& call, FfiCalls::OfInstruction* made) {
+  const std::optional<XLA_FFI_Handler_Bundle> handlers = FfiHandlers::Global().Find(call.custom_call_target());
+  if (!handlers.has_value()) return NoHandlerFor(call);
+  made->handlers = *handlers;
+  KASHI_ASSIGN_OR_RETURN(made->attributes, FfiAttributes::Parse(call.raw_backend_config_string()));
+  FfiState state;
+  const FfiRun run;
+  XLA_FFI_ExecutionContext context(run, state, made->state);
+  return Run(handlers->instantiate, XLA_FFI_ExecutionStage_INSTANTIATE, &context, made->attributes->attrs(), nullptr,
+             nullptr);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const FfiCalls>> FfiCalls::Instantiate(const HloModule& module) {
+  const std::shared_ptr<FfiCalls> calls(new FfiCalls);
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() != HloOpcode::kCustomCall || !IsHandled(*instruction)) continue;
+      auto made = std::make_unique<OfInstruction>();
+      KASHI_RETURN_IF_ERROR(InstantiateCall(*instruction, made.get()));
+      calls->calls_[instruction] = std::move(made);
+    }
+  }
+  return calls;
+}
+
+FfiCalls::OfInstruction* FfiCalls::Of(const HloInstruction& call) const {
+  const auto found = calls_.find(&call);
+  return found == calls_.end() ? nullptr : found->second.get();
+}
+
+CustomCallHandler HandlerOf(std::shared_ptr<const FfiCalls> calls, FfiRun run) {
   return [calls = std::move(calls), run = std::move(run)](
              const HloInstruction& call, absl::Span<const Literal* const> operands) -> absl::StatusOr<Literal> {
     return CallForeign(*calls, run, call, operands);

@@ -6,31 +6,16 @@
 
 #include <memory>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kashi/custom_calls/custom_call_registry.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/pjrt/ffi_api.h"
 #include "kashi/pjrt/ffi_attributes.h"
 
 namespace kashi::pjrt {
-
-// The calls of a loaded program: attributes and objects that their handlers made, from the first run on. Thread-safe.
-class FfiCalls {
- public:
-  struct OfInstruction {
-    std::unique_ptr<FfiAttributes> attributes;
-    XLA_FFI_Handler_Bundle handlers;
-    FfiState state;  // of the stage that instantiates, which has run
-  };
-  // NOT_FOUND if there is no handler; errors of the attributes and of the handler.
-  absl::StatusOr<OfInstruction*> Of(const HloInstruction& call);
-
- private:
-  absl::Mutex mutex_;
-  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<OfInstruction>> calls_ ABSL_GUARDED_BY(mutex_);
-};
 
 // Whether a handler computes the call: Kashi does not, or it is one of LAPACK on large matrices, for which JAX brought
 // a library that is tuned for this processor.
@@ -39,8 +24,31 @@ bool IsHandled(const HloInstruction& call);
 // NOT_FOUND, in XLA's words.
 absl::Status NoHandlerFor(const HloInstruction& call);
 
-// A handler for ExecuteOptions, where IsHandled.
-CustomCallHandler HandlerOf(std::shared_ptr<FfiCalls> calls, FfiRun run);
+// The calls of a loaded program: attributes, and the objects that handlers made when it was loaded. Thread-safe.
+class FfiCalls {
+ public:
+  struct OfInstruction {
+    std::unique_ptr<FfiAttributes> attributes;
+    XLA_FFI_Handler_Bundle handlers;
+    FfiState state;  // of the stage that instantiates, which has run
+  };
+
+  // Runs the stage that instantiates for each call of the module where IsHandled, as XLA does when it compiles. The
+  // handler may be Python, and compile and run programs. NOT_FOUND if there is no handler; errors of the attributes and
+  // of the handlers.
+  static absl::StatusOr<std::shared_ptr<const FfiCalls>> Instantiate(const HloModule& module);
+
+  bool empty() const { return calls_.empty(); }
+  // Null: a handler was not asked for it.
+  OfInstruction* Of(const HloInstruction& call) const;
+
+ private:
+  FfiCalls() = default;
+  absl::flat_hash_map<const HloInstruction*, std::unique_ptr<OfInstruction>> calls_;
+};
+
+// A handler for ExecuteOptions, for the instructions that `calls` has.
+CustomCallHandler HandlerOf(std::shared_ptr<const FfiCalls> calls, FfiRun run);
 
 }  // namespace kashi::pjrt
 

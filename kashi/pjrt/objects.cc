@@ -63,8 +63,12 @@ PJRT_Buffer::PJRT_Buffer(std::shared_ptr<kashi::pjrt::ClientState> its_client, s
 
 PJRT_LoadedExecutable::PJRT_LoadedExecutable(std::shared_ptr<kashi::pjrt::ClientState> its_client,
                                              std::shared_ptr<const kashi::pjrt::Executable> of,
-                                             std::shared_ptr<const kashi::LoadedProgram> its_program)
-    : client(std::move(its_client)), executable(std::move(of)), loaded(std::move(its_program)) {
+                                             std::shared_ptr<const kashi::LoadedProgram> its_program,
+                                             std::shared_ptr<const kashi::pjrt::FfiCalls> its_calls)
+    : client(std::move(its_client)),
+      executable(std::move(of)),
+      calls(std::move(its_calls)),
+      loaded(std::move(its_program)) {
   for (const int64_t id : executable->devices()) {
     const auto number = static_cast<int>(devices.size());
     const auto partitions = static_cast<int>(executable->partitions());

@@ -169,13 +169,14 @@ struct PJRT_Executable : kashi::pjrt::Object {
 struct PJRT_LoadedExecutable : kashi::pjrt::Object {
   PJRT_LoadedExecutable(std::shared_ptr<kashi::pjrt::ClientState> its_client,
                         std::shared_ptr<const kashi::pjrt::Executable> of,
-                        std::shared_ptr<const kashi::LoadedProgram> its_program);
+                        std::shared_ptr<const kashi::LoadedProgram> its_program,
+                        std::shared_ptr<const kashi::pjrt::FfiCalls> its_calls);
 
   const std::shared_ptr<kashi::pjrt::ClientState> client;
   const std::shared_ptr<const kashi::pjrt::Executable> executable;
   std::vector<PJRT_Device*> devices;
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
-  const std::shared_ptr<kashi::pjrt::FfiCalls> calls = std::make_shared<kashi::pjrt::FfiCalls>();
+  const std::shared_ptr<const kashi::pjrt::FfiCalls> calls;
   // Null after LoadedExecutable_Delete.
   std::shared_ptr<const kashi::LoadedProgram> program() ABSL_LOCKS_EXCLUDED(mutex);
   absl::Mutex mutex;

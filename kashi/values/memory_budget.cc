@@ -48,7 +48,8 @@ int64_t MemoryBudget::limit() {
 absl::Status MemoryBudget::Reserve(int64_t bytes, absl::string_view what) {
   if (Take(bytes)) return absl::OkStatus();
   return WithLimitKind(
-      ResourceExhausted("%s takes %d bytes; %d of the limit of %d are in use", what, bytes, used(), limit()),
+      ResourceExhausted("Out of memory allocating %d bytes for %s; %d of the limit of %d are in use", bytes, what, used(),
+                        limit()),
       LimitKind::kMemory);
 }
 

@@ -7,6 +7,7 @@
 #include "kashi/array/layout_util.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/guard_pages.h"
+#include "kashi/base/sole_owner.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
 
@@ -71,8 +72,9 @@ absl::StatusOr<Value> Value::MakeAlignedArray(DenseShape shape, const std::share
   void* data = bytes == INT64_MAX ? nullptr : budget->Allocate(bytes);
   if (data == nullptr) {
     return WithLimitKind(
-        ResourceExhausted("%s takes %s%d bytes; %d of the limit of %d are in use", ShapeUtil::HumanString(*shape),
-                          bytes == INT64_MAX ? "more than " : "", bytes, budget->used(), budget->limit()),
+        ResourceExhausted("Out of memory allocating %s%d bytes for %s; %d of the limit of %d are in use",
+                          bytes == INT64_MAX ? "more than " : "", bytes, ShapeUtil::HumanString(*shape), budget->used(),
+                          budget->limit()),
         LimitKind::kMemory);
   }
   std::shared_ptr<Node> node = MakeArrayNode(std::move(shape), bytes / element_bytes);
@@ -157,7 +159,7 @@ Value Value::KeepingAlive(Value value, const std::shared_ptr<const void>& keeper
 
 Value Value::TakeElement(Value tuple, int64_t i) {
   KASHI_CHECK(tuple.is_tuple());
-  if (tuple.node_.use_count() == 1) return std::move(tuple.node_->elements[i]);
+  if (base::IsSoleOwner(tuple.node_)) return std::move(tuple.node_->elements[i]);
   return tuple.node_->elements[i];
 }
 

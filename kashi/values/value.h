@@ -22,6 +22,7 @@
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape.h"
 #include "kashi/base/check.h"
+#include "kashi/base/sole_owner.h"
 #include "kashi/literal/literal.h"
 #include "kashi/values/memory_budget.h"
 
@@ -103,7 +104,7 @@ class Value {
   }
 
   // Whether this is the only reference to the memory, so that the holder may write to it.
-  bool is_unique() const { return node_ != nullptr && node_.use_count() == 1 && !node_->is_borrowed; }
+  bool is_unique() const { return node_ != nullptr && !node_->is_borrowed && base::IsSoleOwner(node_); }
   // Whether the memory is an allocation of a MemoryBudget.
   bool is_of_budget() const { return node_ != nullptr && node_->budget != nullptr; }
   // Die unless unique.

@@ -9,6 +9,7 @@
 #include "absl/hash/hash.h"
 #include "kashi/base/check.h"
 #include "kashi/base/math.h"
+#include "kashi/base/sole_owner.h"
 #include "kashi/base/status.h"
 #include "kashi/hlo/attributes/hlo_sharding_rep.h"
 
@@ -192,7 +193,7 @@ absl::StatusOr<HloSharding> HloSharding::V3ToV2Sharding(const NamedSharding& nam
 
 HloSharding::Rep* HloSharding::MutableRep() {
   // A unique owner may write, because no other value points to the data.
-  if (rep_.use_count() != 1 || rep_->unnamed.has_value()) rep_ = std::make_shared<Rep>(*rep_);
+  if (!base::IsSoleOwner(rep_) || rep_->unnamed.has_value()) rep_ = std::make_shared<Rep>(*rep_);
   return const_cast<Rep*>(rep_.get());
 }
 
