@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
+#include "cli/cost_text.h"
 #include "cli/time_text.h"
 #include "cli/verb.h"
 #include "kashi/base/status.h"
@@ -17,7 +18,8 @@ namespace kashi::cli {
 using base::WithThousands;
 namespace {
 
-std::string SecondsText(double seconds) { return TimeText(seconds * 1e3); }
+// Aligned to the right.
+std::string PredictedTime(double seconds) { return TimeText(seconds * 1e3); }
 
 std::string MeshBytes(double bytes) { return WithThousands(static_cast<int64_t>(std::min(bytes, 9e18))); }
 
@@ -28,19 +30,32 @@ std::string GroupText(const CollectivePrediction& each) {
 
 std::string CollectivesText(absl::Span<const CollectivePrediction> all, int64_t top) {
   if (all.empty()) return "\nThe program has no collectives.\n";
-  constexpr char kLine[] = "%12s%10s%12s%18s%14s  %-22s%s\n";
+  constexpr char kLine[] = "%12s%10s%12s%18s%18s%18s%14s  %-22s%s\n";
   std::string text = "\n";
-  absl::StrAppendFormat(&text, kLine, "waited for", "calls", "each takes", "bytes", "groups", "operation", "algorithm");
+  absl::StrAppendFormat(&text, kLine, "waited for", "calls", "each takes", "bytes", "within hosts", "between hosts",
+                        "groups", "operation", "algorithm");
   for (size_t i = 0; i < all.size() && i < static_cast<size_t>(top); ++i) {
     const CollectivePrediction& each = all[i];
-    absl::StrAppendFormat(&text, kLine, SecondsText(each.exposed_seconds), absl::StrFormat("%.15g", each.calls),
-                          SecondsText(each.seconds), MeshBytes(each.bytes), GroupText(each), each.opcode,
-                          each.algorithm);
+    absl::StrAppendFormat(&text, kLine, PredictedTime(each.exposed_seconds), absl::StrFormat("%.15g", each.calls),
+                          PredictedTime(each.seconds), MeshBytes(each.bytes), MeshBytes(each.within_bytes),
+                          MeshBytes(each.between_bytes), GroupText(each), each.opcode, each.algorithm);
   }
   if (static_cast<size_t>(top) < all.size()) {
     absl::StrAppend(&text, "  and ", Count(static_cast<int64_t>(all.size()) - top, "kind"), " more (--top)\n");
   }
   return text;
+}
+
+// The bytes of all calls on all devices.
+std::string TrafficText(const StepPrediction& step, int64_t host_devices) {
+  double within = 0, between = 0;
+  for (const CollectivePrediction& each : step.collectives) {
+    within += each.within_bytes * each.calls;
+    between += each.between_bytes * each.calls;
+  }
+  if (within + between == 0) return "";
+  return absl::StrCat("Collectives move ", BytesText(within), " within hosts of ", Count(host_devices, "device"),
+                      " and ", BytesText(between), " between hosts, all devices and calls together.\n");
 }
 
 std::string MeshNotes(const StepPrediction& step) {
@@ -63,6 +78,8 @@ Json CollectiveJson(const CollectivePrediction& each) {
   json["members"] = each.members;
   json["bytes"] = each.bytes;
   json["calls"] = each.calls;
+  json["within_host_bytes"] = each.within_bytes;
+  json["between_host_bytes"] = each.between_bytes;
   json["seconds"] = each.seconds;
   json["exposed_seconds"] = each.exposed_seconds;
   return json;
@@ -70,14 +87,16 @@ Json CollectiveJson(const CollectivePrediction& each) {
 
 }  // namespace
 
-absl::StatusOr<MeshReport> MakeMeshReport(const HloModule& module, const MeshOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(Machine machine, MachineOf(options, module));
+absl::StatusOr<MeshReport> MakeMeshReport(const HloModule& module, const MeshOptions& options,
+                                          const std::string& target) {
+  KASHI_ASSIGN_OR_RETURN(Machine machine, MachineOf(options, target, module));
   SimulationOptions simulation;
   simulation.slow_devices = machine.slow_devices;
+  simulation.host_devices = machine.host_devices;
   KASHI_ASSIGN_OR_RETURN(StepPrediction step, SimulateStep(module, machine.network, machine.rates, simulation));
-  std::optional<MemoryTarget> target;
-  if (options.target.has_value()) target = MemoryTarget{options.target};
-  KASHI_ASSIGN_OR_RETURN(MemoryAnalysis memory, AnalyzeMemory(module, target));
+  std::optional<MemoryTarget> of_memory;
+  if (!target.empty()) of_memory = MemoryTarget{machine.tpu};
+  KASHI_ASSIGN_OR_RETURN(MemoryAnalysis memory, AnalyzeMemory(module, of_memory));
   return MeshReport{std::move(machine), std::move(step), std::move(memory)};
 }
 
@@ -90,18 +109,19 @@ std::string MeshText(const HloModule& module, const MeshReport& report, int64_t 
     absl::StrAppendFormat(&text, "  %-22s%14s%s\n", name, value, note.empty() ? "" : absl::StrCat("  ", note));
   };
   const bool are_alike = step.seconds - step.fastest_seconds <= 1e-9 * step.seconds;
-  add("step", SecondsText(step.seconds),
+  add("step", PredictedTime(step.seconds),
       are_alike ? "all devices end together"
                 : absl::StrCat("device ", step.slowest_device, " ends last, the first one after ",
-                               SecondsText(step.fastest_seconds)));
-  add("  compute", SecondsText(step.compute_seconds), "");
-  add("  collectives", SecondsText(step.collective_seconds),
-      absl::StrCat(SecondsText(step.exposed_seconds), " of waiting, for them and for other devices"));
+                               PredictedTime(step.fastest_seconds)));
+  add("  compute", PredictedTime(step.compute_seconds), "");
+  add("  collectives", PredictedTime(step.collective_seconds),
+      absl::StrCat(PredictedTime(step.exposed_seconds), " of waiting, for them and for other devices"));
   add("memory of a device", WithThousands(report.memory.default_space().peak_bytes),
       report.memory.has_chosen_layouts
           ? absl::StrCat("bytes at the peak, in the layouts that a ", report.memory.target.name(), " chooses")
           : "bytes at the peak");
-  return absl::StrCat(text, CollectivesText(step.collectives, top), MeshNotes(step));
+  return absl::StrCat(text, CollectivesText(step.collectives, top), TrafficText(step, report.machine.host_devices),
+                      MeshNotes(step));
 }
 
 Json MeshJson(const ModuleFile& file, const MeshReport& report) {
@@ -111,6 +131,7 @@ Json MeshJson(const ModuleFile& file, const MeshReport& report) {
   json["module"] = file.module->name();
   json["network"] = report.machine.network.ToString();
   json["devices"] = report.machine.network.devices();
+  json["host_devices"] = report.machine.host_devices;
   json["rates"] = report.machine.name;
   json["seconds"] = step.seconds;
   json["fastest_seconds"] = step.fastest_seconds;

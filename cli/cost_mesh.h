@@ -20,8 +20,9 @@ struct MeshReport {
   MemoryAnalysis memory;
 };
 
-// The module must outlive the report.
-absl::StatusOr<MeshReport> MakeMeshReport(const HloModule& module, const MeshOptions& options);
+// `target`: of --target; "": the device of the module's layouts. The module must outlive the report.
+absl::StatusOr<MeshReport> MakeMeshReport(const HloModule& module, const MeshOptions& options,
+                                          const std::string& target);
 
 std::string MeshText(const HloModule& module, const MeshReport& report, int64_t top);
 Json MeshJson(const ModuleFile& file, const MeshReport& report);

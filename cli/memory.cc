@@ -16,7 +16,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/breakdown_options.h"
 #include "cli/known_arguments.h"
+#include "cli/memory_breakdown.h"
 #include "cli/memory_directory.h"
 #include "cli/memory_engine.h"
 #include "cli/memory_html.h"
@@ -30,6 +32,7 @@
 #include "cli/xla_memory_files.h"
 #include "kashi/analysis/memory_analysis.h"
 #include "kashi/array/tpu_tiling.h"
+#include "kashi/base/status.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/hlo/spmd/program_scope.h"
 
@@ -49,6 +52,7 @@ struct MemoryOptions {
   bool ignores_xla = false;
   bool partitions = false;
   std::string engine;  // cpu; "": the memory of XLA's program
+  BreakdownOptions breakdown;
   bool json = false;
 };
 
@@ -180,9 +184,34 @@ int ReportOfEngine(const MemoryOptions& options, Answers* answers) {
   return answers->Finish();
 }
 
+absl::Status ReportOne(const Measured& measured, const std::string& path, const MemoryOptions& options,
+                       Answers* answers) {
+  const HloModule& module = *measured.file.module;
+  std::optional<BreakdownTable> table;
+  if (options.breakdown.by.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(table, MemoryBreakdown(module, measured.memory, options.memory_space, options.breakdown));
+    KASHI_RETURN_IF_ERROR(table->WriteFlame(module.name()));
+  }
+  if (options.json) {
+    Json json = MemoryJson(module, measured.memory, path, measured.xla_file, options.top);
+    if (table.has_value()) {
+      json["by"] = table->grouping_name();
+      json["rows"] = table->ToJson();
+    }
+    answers->AddLine(json);
+  } else if (table.has_value()) {
+    answers->Add(MemoryByText(module, measured.memory, measured.xla_file, *table, options.top, options.memory_space));
+  } else {
+    answers->Add(MemoryReport(module, measured.memory, measured.xla_file, options.top, options.memory_space));
+  }
+  return absl::OkStatus();
+}
+
 int Report(const MemoryOptions& options, Answers* answers) {
   const std::vector<std::string> paths = ModulesOf(options.inputs[0], answers);
-  if (paths.size() > 1 && !options.details && !options.json) return Overview(paths, options, answers);
+  if (paths.size() > 1 && !options.breakdown.flame.empty()) return FailUsage("--flame draws one module");
+  const bool has_table = !options.details && !options.json && !options.breakdown.by.has_value();
+  if (paths.size() > 1 && has_table) return Overview(paths, options, answers);
   ItemProgress progress("module", paths.size());
   for (const std::string& path : paths) {
     if (answers->is_broken()) break;
@@ -191,13 +220,12 @@ int Report(const MemoryOptions& options, Answers* answers) {
     if (!measured) continue;
     const std::string wrong_space = SpaceError(measured->memory, options.memory_space);
     if (paths.size() == 1 && !wrong_space.empty()) return FailUsage(wrong_space);
-    const HloModule& module = *measured->file.module;
-    if (options.json) {
-      answers->AddLine(MemoryJson(module, measured->memory, path, measured->xla_file, options.top));
-      continue;
+    if (paths.size() > 1 && !options.json) {
+      answers->Add(absl::StrCat(path == paths.front() ? "" : "\n", "== ", path, "\n"));
     }
-    if (paths.size() > 1) answers->Add(absl::StrCat(path == paths.front() ? "" : "\n", "== ", path, "\n"));
-    answers->Add(MemoryReport(module, measured->memory, measured->xla_file, options.top, options.memory_space));
+    if (const absl::Status reported = ReportOne(*measured, path, options, answers); !reported.ok()) {
+      AddModuleError(measured->file, reported, answers);
+    }
   }
   return answers->Finish();
 }
@@ -255,6 +283,11 @@ int RunMemory(const MemoryOptions& options) {
   if (options.inputs == std::vector<std::string>{"-", "-"}) {
     return FailUsage("only one of the two modules can be read from standard input");
   }
+  if (const std::string error = options.breakdown.Error(); !error.empty()) return FailUsage(error);
+  if (options.breakdown.by.has_value() &&
+      (options.inputs.size() == 2 || !options.html.empty() || !options.engine.empty())) {
+    return FailUsage("--by cannot be used with two modules, --html or --engine");
+  }
   if (!options.html.empty()) {
     if (options.inputs.size() == 2) return FailUsage("--html cannot compare two modules");
     if (options.json || !options.output.empty()) return FailUsage("--html cannot be used with --json or -o");
@@ -292,6 +325,7 @@ void AddMemoryVerb(Command* command) {
   help.summary = "Explain the memory use of a module: peak, buffers and padding";
   help.examples =
       "  kashi memory module.hlo                  the peak per memory space, the largest buffers, the padding\n"
+      "  kashi memory module.hlo --by scope       who makes the peak; also by layer, opcode, source, computation\n"
       "  kashi memory module.hlo --space 1        the largest buffers of memory space S(1), the vector memory\n"
       "  kashi memory --target v5p module.hlo     for this TPU generation\n"
       "  kashi memory dump                        a table of the modules of a dump directory\n"
@@ -344,6 +378,7 @@ void AddMemoryVerb(Command* command) {
       ->File();
   AddPartitionFlag(verb, &options->partitions,
                    "Partition a program that is not partitioned yet, and report the memory of each device");
+  AddBreakdownOptions(verb, "the bytes at the peak", &options->breakdown);
   verb->BeginGroup("Input and output");
   AddArgumentOption(verb);
   AddModuleFilterOption(verb);

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/memory_breakdown.h"
 #include "cli/memory_json.h"
 #include "cli/scope_note.h"
 #include "cli/table_text.h"
@@ -27,24 +28,7 @@ std::string SpaceText(const MemoryTarget& target, int64_t memory_space) {
   return absl::StrCat("S(", memory_space, ")", name.empty() ? "" : " ", name);
 }
 
-const MemorySpaceUsage* FindSpace(const MemoryAnalysis& memory, int64_t number) {
-  const auto found =
-      absl::c_find_if(memory.spaces, [number](const MemorySpaceUsage& space) { return space.memory_space == number; });
-  return found == memory.spaces.end() ? nullptr : &*found;
-}
-
 // The buffers at the peak of a memory space, the largest first.
-std::vector<int32_t> BuffersAtPeak(const MemoryAnalysis& memory, const MemorySpaceUsage& space) {
-  std::vector<int32_t> numbers = space.temporaries;
-  for (int32_t i = 0; i < memory.buffers.size(); ++i) {
-    const MemoryBuffer& buffer = memory.buffers[i];
-    if (buffer.kind != MemoryBuffer::Kind::kTemporary && buffer.memory_space == space.memory_space)
-      numbers.push_back(i);
-  }
-  absl::c_stable_sort(numbers, [&](int32_t a, int32_t b) { return memory.buffers[a].bytes > memory.buffers[b].bytes; });
-  return numbers;
-}
-
 std::string ExpansionText(int64_t bytes, int64_t unpadded_bytes) {
   if (unpadded_bytes == 0) return HumanBytes(bytes - unpadded_bytes);
   return absl::StrFormat("%s (%.1fx expansion)", HumanBytes(bytes - unpadded_bytes),
@@ -183,6 +167,12 @@ void AppendLargest(const MemoryAnalysis& memory, int64_t top, int64_t memory_spa
   }
 }
 
+void AppendPeakByScope(const HloModule& module, const MemoryAnalysis& memory, int64_t memory_space, std::string* text) {
+  const std::string table = PeakByScopeText(module, memory, memory_space);
+  if (table.empty()) return;
+  absl::StrAppend(text, "\nThe peak of ", SpaceText(memory.target, memory_space), " by scope:\n", table);
+}
+
 void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text) {
   const std::vector<PaddingEntry> entries = RankPadding(memory, top);
   if (entries.empty()) return;
@@ -201,6 +191,18 @@ void AppendPadding(const MemoryAnalysis& memory, int64_t top, std::string* text)
   }
 }
 
+// The table of memory spaces, and what the figures mean.
+std::string TotalsText(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file) {
+  std::string text =
+      absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
+                   ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
+  if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
+  AppendSpaces(memory, &text);
+  AppendBasis(memory, xla_file, &text);
+  AppendNotes(memory, &text);
+  return text;
+}
+
 }  // namespace
 
 std::string ChosenLayoutsNote(const MemoryTarget& target) {
@@ -211,15 +213,18 @@ std::string ChosenLayoutsNote(const MemoryTarget& target) {
       "dimensions.");
 }
 
+std::string MemoryByText(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
+                         const BreakdownTable& table, int64_t top, int64_t memory_space) {
+  std::string text = TotalsText(module, memory, xla_file);
+  absl::StrAppend(&text, "\nThe peak of ", SpaceText(memory.target, memory_space), " by ", table.grouping_name(), ":\n",
+                  table.ToText(top));
+  return text;
+}
+
 std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
                          int64_t top, int64_t memory_space) {
-  std::string text =
-      absl::StrCat("module ", module.name(), ", ", memory.target.name(), memory.target.is_guess ? " (guessed)" : "",
-                   ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), "\n\n");
-  if (const std::string note = GlobalNote(module); !note.empty()) absl::StrAppend(&text, note, "\n");
-  AppendSpaces(memory, &text);
-  AppendBasis(memory, xla_file, &text);
-  AppendNotes(memory, &text);
+  std::string text = TotalsText(module, memory, xla_file);
+  AppendPeakByScope(module, memory, memory_space, &text);
   AppendLargest(memory, top, memory_space, &text);
   AppendPadding(memory, top, &text);
   return text;

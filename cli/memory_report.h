@@ -13,11 +13,17 @@ struct MemoryTarget;
 
 namespace kashi::cli {
 
-// The totals, a table of the memory spaces, the `top` largest buffers of `memory_space` in the form of XLA's
+class BreakdownTable;
+
+// The totals, a table of the memory spaces, who makes the peak of `memory_space` by scope, the `top` largest buffers of `memory_space` in the form of XLA's
 // out-of-memory message, and the padding, worst first, with suggestions.
 // xla_file: XLA's file about memory that the figures are from; "" if there is none.
 std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
                          int64_t top, int64_t memory_space);
+
+// The totals, and a table of --by of this memory space.
+std::string MemoryByText(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
+                         const BreakdownTable& table, int64_t top, int64_t memory_space);
 
 // The buffers that grew, shrank or moved to another memory space from a to b. Buffers are paired by the name of a
 // common value.

@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "cli/network_file.h"
+#include "cli/target_option.h"
 #include "kashi/analysis/memory_target.h"
 #include "kashi/base/status.h"
 
@@ -101,15 +102,16 @@ OptionCheck Parsed(Parse parse, Store store) {
   };
 }
 
-std::string TpuNames() {
-  return absl::StrJoin(TpuGenerations(), ", ",
-                       [](std::string* out, const TpuGenerationInfo& info) { absl::StrAppend(out, info.name); });
+// Hosts of Cloud TPU have 4 chips of v4 and v5p, and 8 devices of all others; so have common servers with GPUs.
+int64_t HostDevices(const MeshOptions& options, std::optional<TpuGeneration> tpu) {
+  if (options.host_devices > 0) return options.host_devices;
+  return tpu == TpuGeneration::kV4 || tpu == TpuGeneration::kV5p ? 4 : 8;
 }
 
-absl::StatusOr<TpuGeneration> ParseTarget(const std::string& text) {
-  const std::optional<TpuGeneration> target = ParseTpuGeneration(text);
-  if (!target.has_value()) return InvalidArgument("unknown target `%s`; the targets are: %s", text, TpuNames());
-  return *target;
+DeviceRates RatesOf(const insight::Accelerator& device) {
+  constexpr double kInstructionSeconds = 1e-6;
+  const double flops = device.matrix_bf16 > 0 ? device.matrix_bf16 : device.matrix_f32;
+  return {flops, device.memory_bandwidth, kInstructionSeconds};
 }
 
 // Empty: there is no option about links.
@@ -143,10 +145,10 @@ void AddMeshOptions(Verb* verb, MeshOptions* options) {
   verb->AddOption("--network", &options->network_file,
                   "Take the link that `kashi mpi-bench --json` measured and wrote to this file")
       ->Value("FILE");
-  verb->AddOption("--target", Parsed(ParseTarget, [options](const auto&, auto target) { options->target = target; }),
-                  absl::StrCat("The TPU whose rates and links are taken: ", TpuNames(),
-                               " (default: that of the module's layouts)"))
-      ->Value("TPU");
+  verb->AddOption(
+          "--host-devices", &options->host_devices,
+          "Devices of one host: collectives within and between hosts are told apart (default: 8; v4 and v5p: 4)")
+      ->Within(1, Network::kMostDevices);
   verb->AddOption("--rates", Parsed(ParseRates, [options](const auto& text, auto) { options->rates = text; }),
                   "How fast a device is: arithmetic, memory, and the least time of an instruction: "
                   "197TF/s,819GB/s,1us")
@@ -158,25 +160,31 @@ void AddMeshOptions(Verb* verb, MeshOptions* options) {
       ->Check(Parsed(ParseSlowDevice, [](const auto&, auto) {}));
 }
 
-absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const HloModule& module) {
-  std::optional<TpuGeneration> tpu = options.target;
-  if (!tpu.has_value()) tpu = GuessMemoryTarget(module).tpu;
+absl::StatusOr<Machine> MachineOf(const MeshOptions& options, const std::string& target, const HloModule& module) {
+  const insight::Accelerator* device = target.empty() ? nullptr : &AcceleratorOf(target);
+  const std::optional<TpuGeneration> tpu = device != nullptr ? device->tpu : GuessMemoryTarget(module).tpu;
   KASHI_ASSIGN_OR_RETURN(std::vector<NetworkLink> links, LinksOf(options));
-  if (!tpu.has_value() && (options.rates.empty() || links.empty())) {
+  if (device == nullptr && !tpu.has_value() && (options.rates.empty() || links.empty())) {
     return InvalidArgument(
         "the module is not compiled for a TPU, so the speed of the devices is not known: give --target, or --rates and "
         "--link or --network");
+  }
+  if (links.empty() && !tpu.has_value()) {
+    return InvalidArgument("the links of %s are not known: give --link or --network", target);
   }
   if (links.empty()) links.push_back(GetTpuRates(*tpu).link);
   const bool is_switch = options.topology.empty() ? !options.network_file.empty() : options.topology == "switch";
   const Network::Kind kind = is_switch ? Network::Kind::kSwitch : Network::Kind::kTorus;
   KASHI_ASSIGN_OR_RETURN(Network network, Network::Create(kind, options.sizes, std::move(links)));
-  Machine machine = {std::move(network), {}, "given rates", {}};
-  if (options.rates.empty()) {
+  Machine machine = {std::move(network), {}, "given rates", {}, tpu, HostDevices(options, tpu)};
+  if (!options.rates.empty()) {
+    KASHI_ASSIGN_OR_RETURN(machine.rates, ParseRates(options.rates));
+  } else if (tpu.has_value()) {
     machine.rates = GetTpuRates(*tpu).device;
     machine.name = std::string(GetTpuGenerationInfo(*tpu).name);
   } else {
-    KASHI_ASSIGN_OR_RETURN(machine.rates, ParseRates(options.rates));
+    machine.rates = RatesOf(*device);
+    machine.name = device->name;
   }
   for (const std::string& text : options.slow_devices) {
     KASHI_ASSIGN_OR_RETURN(machine.slow_devices.emplace_back(), ParseSlowDevice(text));

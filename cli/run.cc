@@ -315,11 +315,20 @@ absl::Status ProgramRun::ShowProfile() {
   }
   if (!options_.profile) return absl::OkStatus();
   report.peaks = MeasureMachinePeaks();
+  std::optional<BreakdownTable> table;
+  if (options_.breakdown.by.has_value()) {
+    KASHI_ASSIGN_OR_RETURN(table, ProfileBreakdown(*program_, report, options_.breakdown));
+    KASHI_RETURN_IF_ERROR(table->WriteFlame(program_->module().name()));
+  }
   if (options_.json) {
     json_["profile"] = ProfileJson(report);
+    if (table.has_value()) {
+      json_["profile"]["by"] = table->grouping_name();
+      json_["profile"]["rows"] = table->ToJson();
+    }
     if (has_devices()) json_["profile"]["collectives"] = CollectivesJson(collectives_);
   } else {
-    answers_.Add(ProfileText(report, options_.top));
+    answers_.Add(table.has_value() ? ProfileByText(report, *table, options_.top) : ProfileText(report, options_.top));
     answers_.Add(CollectivesText(collectives_, options_.top));
   }
   return absl::OkStatus();

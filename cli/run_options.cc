@@ -142,6 +142,7 @@ void AddExecutionOptions(Verb* verb, RunOptions* options) {
   verb->AddOption("--profile-trace", &options->profile_trace,
                   "Write the steps over time to this file, for Perfetto (ui.perfetto.dev) or chrome://tracing")
       ->File();
+  AddBreakdownOptions(verb, "the times of --profile", &options->breakdown);
   verb->BeginGroup("Limits");
   AddLimitOptions(verb, &options->limits);
   AddModuleFilterOption(verb);
@@ -255,6 +256,7 @@ VerbHelp RunHelp() {
       "  kashi run module.hlo --check                               find the kernel that computes something wrong\n"
       "  kashi run module.hlo --repeat 10 --json                    measure the time\n"
       "  kashi run module.hlo --repeat 10 --profile                 which steps take it\n"
+      "  kashi run module.hlo --repeat 10 --profile --by layer      which layers take it\n"
       "  kashi run tests.mlir                                       StableHLO functions that check themselves\n"
       "  mpirun -n 4 kashi run step.hlo --devices-dir inputs        the devices of a program on several processes";
   help.sections = RunSections();
@@ -305,6 +307,8 @@ std::string RunUsageError(const RunOptions& options) {
   if (compiles && options.engine == "evaluator") {
     return "--check, --dump-dir, --denormals and --target need --engine cpu";
   }
+  if (const std::string error = options.breakdown.Error(); !error.empty()) return error;
+  if (options.breakdown.by.has_value() && !options.profile) return "--by needs --profile";
   const bool measures = options.profile || !options.profile_trace.empty();
   if (measures && watches) {
     return "--profile and --profile-trace cannot be used with --trace, --until or --check-nan, which take time of "

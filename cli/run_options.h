@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/breakdown_options.h"
 #include "cli/limits.h"
 #include "cli/module_file.h"
 #include "cli/options.h"
@@ -47,6 +48,7 @@ struct RunOptions {
   bool check = false;
   bool profile = false;
   std::string profile_trace;
+  BreakdownOptions breakdown;  // of --profile
   int64_t top = 20;
   LimitOptions limits;
   std::string output;

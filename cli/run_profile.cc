@@ -11,12 +11,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "cli/cost_text.h"
 #include "cli/time_text.h"
 #include "cli/verb.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
 #include "kashi/base/text.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/insight/execution_counts.h"
 
 namespace kashi::cli {
 
@@ -71,9 +73,7 @@ std::optional<Cost> CostOf(const StepTime& time, const CostAnalysis& costs) {
                                                HloOpcode::kCopy,  HloOpcode::kTuple,   HloOpcode::kGetTupleElement};
   if (time.has_steps || time.joined > 1 || absl::c_linear_search(kWithoutCost, time.instruction->opcode()))
     return std::nullopt;
-  Cost cost = costs.CostOf(time.instruction);
-  // XLA's count is that of each window by itself. A running sum takes one addition an element.
-  if (time.instruction->opcode() == HloOpcode::kReduceWindow) cost.flops = 0;
+  const Cost cost = costs.CostOf(time.instruction);
   if (cost.unknown > 0 || cost.flops + cost.transcendentals + cost.bytes_accessed == 0) return std::nullopt;
   return cost;
 }
@@ -181,7 +181,9 @@ std::string Title(const ProfileReport& report) {
 
 absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const std::vector<StepTime>& times,
                                                 int64_t all_runs) {
-  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(program.module()));
+  CostRules rules;
+  rules.counts_needed_work = true;
+  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(program.module(), rules));
   ProfileReport report;
   report.engine = std::string(program.engine());
   report.is_only_run = all_runs == 1;
@@ -212,6 +214,42 @@ std::string ProfileText(const ProfileReport& report, int64_t top) {
   for (const ProfileRow& row : shown) table.Add(LineOf(row, report.peaks));
   if (shown.size() < rows.size()) table.Add(LineOfOthers(rows.subspan(shown.size())));
   return absl::StrCat(Title(report), table.ToString());
+}
+
+namespace {
+
+double CountOr0(const ProfileRow& row, double Cost::*number) {
+  return row.cost.has_value() ? (*row.cost).*number * row.calls : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<BreakdownTable> ProfileBreakdown(const Program& program, const ProfileReport& report,
+                                                const BreakdownOptions& options) {
+  KASHI_ASSIGN_OR_RETURN(const insight::ExecutionCounts counts, insight::ExecutionCounts::Compute(program.module()));
+  const auto time = [](double ms) { return TimeText(ms); };
+  const auto short_time = [](double ms) { return std::string(absl::StripTrailingAsciiWhitespace(TimeText(ms))); };
+  BreakdownShape shape;
+  shape.columns = {{"ms", "time", time, short_time},
+                   {"bytes", "bytes", BytesText, BytesText},
+                   {"flops", "flops", FlopsText, FlopsText}};
+  shape.items = "steps";
+  KASHI_ASSIGN_OR_RETURN(BreakdownTable table, BreakdownTable::Create(program.module(), counts, options, shape));
+  for (const ProfileRow& row : report.rows) {
+    const std::vector<double> values = {row.ms, CountOr0(row, &Cost::bytes_accessed),
+                                        CountOr0(row, &Cost::flops) + CountOr0(row, &Cost::transcendentals)};
+    if (row.instruction == nullptr) {
+      table.AddOther(kBetweenSteps, values);
+    } else {
+      table.Add(*row.instruction, values);
+    }
+  }
+  table.Sort();
+  return table;
+}
+
+std::string ProfileByText(const ProfileReport& report, const BreakdownTable& table, int64_t top) {
+  return absl::StrCat(Title(report), table.ToText(top));
 }
 
 namespace {

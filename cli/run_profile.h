@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/breakdown_options.h"
 #include "cli/json.h"
 #include "cli/machine_peaks.h"
 #include "kashi/analysis/cost_analysis.h"
@@ -52,6 +53,12 @@ absl::StatusOr<ProfileReport> MakeProfileReport(const Program& program, const st
 std::string ProfileText(const ProfileReport& report, int64_t top);
 // All steps.
 Json ProfileJson(const ProfileReport& report);
+
+// The time of the steps by --by, with the bytes and flops that are known. A row of its own has the time between steps; the
+// rows add up to the run. Pre: options.by has a value.
+absl::StatusOr<BreakdownTable> ProfileBreakdown(const Program& program, const ProfileReport& report,
+                                                const BreakdownOptions& options);
+std::string ProfileByText(const ProfileReport& report, const BreakdownTable& table, int64_t top);
 
 // Warns that a trace does not hold all steps.
 void WarnOfLostEvents(const evaluator::StepProfile& profile);

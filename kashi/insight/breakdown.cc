@@ -65,7 +65,7 @@ std::vector<Groups::Place> Groups::PlacesOf(const HloInstruction& instruction) c
   std::vector<Place> places = scopes_->PlacesOf(instruction);
   for (Place& place : places) {
     if (grouping_ == Grouping::kScope) {
-      if (place.parts.empty()) place.parts = {"(no scope)"};
+      if (place.parts.empty()) place.parts = {"(no scope)", std::string(HloOpcodeString(instruction.opcode()))};
     } else {
       const std::string layer = scopes_->LayerOfParts(place.parts);
       place.parts = {layer.empty() ? "(no layer)" : layer};

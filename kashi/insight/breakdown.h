@@ -44,7 +44,7 @@ class Groups {
   // The path of the instruction's group, from the outermost part to the innermost; several with shares that add up to 1
   // for a scope or a layer of a function with several calls. Never an empty path.
   //
-  //   kScope         the parts of the scope, or "(no scope)"
+  //   kScope         the parts of the scope; or "(no scope)", the opcode
   //   kLayer         the layer, or "(no layer)"
   //   kOpcode        "dot"; "fusion", "kLoop"; "custom-call", the target
   //   kSource        the file, the line; or "(no source)"

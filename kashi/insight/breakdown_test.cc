@@ -116,7 +116,7 @@ ENTRY main { x = f32[2] parameter(0), metadata={op_name="x"}
     return absl::StrJoin(places[0].parts, std::string(groups.separator()));
   };
   EXPECT_EQ(path(Grouping::kScope, "named"), "layer_1/mlp");
-  EXPECT_EQ(path(Grouping::kScope, "custom"), "(no scope)");
+  EXPECT_EQ(path(Grouping::kScope, "custom"), "(no scope)/custom-call");
   EXPECT_EQ(path(Grouping::kLayer, "named"), "layer_1");
   EXPECT_EQ(path(Grouping::kLayer, "fusion"), "(no layer)");
   EXPECT_EQ(path(Grouping::kOpcode, "named"), "negate");

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
@@ -20,6 +21,7 @@ namespace {
 struct Work {
   double matrix = 0, vector = 0, memory = 0;
   double unpadded_matrix = 0, unpadded_vector = 0, unpadded_memory = 0;
+  const Shape* most_padded = nullptr;
 
   Work& operator+=(const Work& other) {
     matrix += other.matrix;
@@ -29,7 +31,7 @@ struct Work {
     return *this;
   }
   InstructionTime ToTime() const {
-    return {matrix, vector, memory, std::max({unpadded_matrix, unpadded_vector, unpadded_memory})};
+    return {matrix, vector, memory, std::max({unpadded_matrix, unpadded_vector, unpadded_memory}), most_padded};
   }
 };
 
@@ -91,26 +93,60 @@ class Meter {
   }
 
   void AddMemory(const HloInstruction& instruction, Work* work) {
+    if (EndsAsynchronously(instruction.opcode())) return;
     const InstructionCost& details = cost_.own().DetailsOf(&instruction);
-    double padded = 0, unpadded = 0;
+    double padded = 0, unpadded = 0, most_wasted = 0;
     const auto add = [&](const Shape& array, double bytes) {
       if (!sizes_.IsInMainMemory(array)) return;
+      const double with_padding = bytes * sizes_.PaddingFactor(array);
       unpadded += bytes;
-      padded += bytes * sizes_.PaddingFactor(array);
+      padded += with_padding;
+      if (with_padding - bytes <= most_wasted) return;
+      most_wasted = with_padding - bytes;
+      work->most_padded = &array;
     };
     for (size_t i = 0; i < details.operands.size() && i < instruction.operand_count(); ++i) {
       AddParts(instruction.operand(static_cast<int64_t>(i))->shape(), details.operands[i].bytes, add);
+    }
+    if (const Shape* made = MadeByStart(instruction)) {
+      add(*made, analysis::DenseBytes(*made));
+      return SetMemory(padded, unpadded, work);
     }
     AddParts(instruction.shape(), details.result_bytes, add);
     // What the cost analysis counts beyond operands and results, such as constants in a fusion.
     double parts = details.result_bytes;
     for (const OperandCost& operand : details.operands) parts += operand.bytes;
     const double rest = std::max(0.0, details.cost.bytes_accessed - parts);
-    work->memory = Seconds(padded + rest, device_.memory_bandwidth);
-    work->unpadded_memory = Seconds(unpadded + rest, device_.memory_bandwidth);
+    SetMemory(padded + rest, unpadded + rest, work);
   }
 
  private:
+  void SetMemory(double padded, double unpadded, Work* work) const {
+    work->memory = Seconds(padded, device_.memory_bandwidth);
+    work->unpadded_memory = Seconds(unpadded, device_.memory_bandwidth);
+  }
+
+  // What it started has been counted at its start.
+  static bool EndsAsynchronously(HloOpcode opcode) {
+    static constexpr HloOpcode kEnds[] = {
+        HloOpcode::kCopyDone,      HloOpcode::kAsyncUpdate,           HloOpcode::kAsyncDone, HloOpcode::kAllGatherDone,
+        HloOpcode::kAllReduceDone, HloOpcode::kCollectivePermuteDone, HloOpcode::kSendDone,  HloOpcode::kRecvDone};
+    return absl::c_linear_search(kEnds, opcode);
+  }
+
+  // The array that an asynchronous operation makes, whose result also has its operand; null for other operations.
+  static const Shape* MadeByStart(const HloInstruction& instruction) {
+    const int element = instruction.opcode() == HloOpcode::kCopyStart ? 0 : 1;
+    if (instruction.opcode() != HloOpcode::kCopyStart && instruction.opcode() != HloOpcode::kAllGatherStart &&
+        instruction.opcode() != HloOpcode::kCollectivePermuteStart) {
+      return nullptr;
+    }
+    const Shape& result = instruction.shape();
+    const bool has_it =
+        result.IsTuple() && result.tuple_shapes_size() > element && result.tuple_shapes(element).IsArray();
+    return has_it ? &result.tuple_shapes(element) : nullptr;
+  }
+
   static double Seconds(double amount, double rate) { return rate > 0 ? amount / rate : 0; }
 
   // The largest array that the operation computes on: the operand of a reduction, otherwise the first result.

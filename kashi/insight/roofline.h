@@ -6,7 +6,7 @@
 // It is a model: real instructions do not reach the peaks, and real devices do several at a time. A transcendental
 // counts as one operation. On a TPU the flops and the bytes are those of whole tiles, in the layouts that the module has
 // or, if it is not compiled for a TPU, in those that the generation would choose; arrays in memory spaces other than
-// S(0) do not use the main memory. Messages between devices take no time here (kashi/scale has a model of them).
+// S(0) do not use the main memory. An asynchronous operation counts at its start. Messages between devices take no time here (kashi/scale has a model of them).
 #ifndef KASHI_INSIGHT_ROOFLINE_H_
 #define KASHI_INSIGHT_ROOFLINE_H_
 
@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kashi/array/shape.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/insight/accelerators.h"
@@ -32,6 +33,8 @@ struct InstructionTime {
   double vector_seconds = 0;
   double memory_seconds = 0;
   double unpadded_seconds = 0;  // what seconds() would be without the padding of tiles
+  // The operand or result whose padding takes most of the memory traffic; null: none.
+  const Shape* most_padded = nullptr;
 
   double compute_seconds() const { return std::max(matrix_seconds, vector_seconds); }
   double seconds() const { return std::max(compute_seconds(), memory_seconds); }

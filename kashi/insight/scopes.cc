@@ -14,6 +14,7 @@
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/base/status.h"
+#include "kashi/hlo/attributes/op_name.h"
 
 namespace kashi::insight {
 namespace {
@@ -40,15 +41,6 @@ std::vector<absl::string_view> SplitOutside(absl::string_view text, char separat
   }
   parts.push_back(text.substr(begin));
   return parts;
-}
-
-absl::string_view FirstPart(absl::string_view text) {
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    depth += (text[i] == '(') - (text[i] == ')');
-    if (text[i] == '/' && depth <= 0) return text.substr(0, i);
-  }
-  return text;
 }
 
 bool IsNameChar(char c) { return absl::ascii_isalnum(c) || c == '_'; }
@@ -193,7 +185,7 @@ absl::StatusOr<Scopes> Scopes::Create(const HloModule& module, const ExecutionCo
   KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module));
   for (const HloInstruction* parameter : module.entry_computation()->parameter_instructions()) {
     const std::string& name = parameter->metadata().op_name();
-    if (!name.empty() && !IsProgram(FirstPart(name))) scopes.arguments_.insert(name);
+    if (!name.empty() && !IsProgram(hlo::FirstPartOfOpName(name))) scopes.arguments_.insert(name);
   }
   scopes.AddPrefixes(graph, counts);
   scopes.AddLayers(module);
@@ -204,13 +196,17 @@ absl::StatusOr<Scopes> Scopes::Create(const HloModule& module, const ExecutionCo
 
 namespace {
 
-// `op_name` may be whole, or continue `prefix`: then it does not begin with the same program.
-std::string WholeName(absl::string_view prefix, absl::string_view op_name) {
-  if (prefix.empty() || op_name.empty()) return std::string(op_name);
-  const absl::string_view program = FirstPart(prefix);
-  absl::string_view rest = op_name;
-  const bool is_whole = absl::ConsumePrefix(&rest, program) && (rest.empty() || rest[0] == '/');
-  return is_whole ? std::string(op_name) : absl::StrCat(prefix, "/", op_name);
+// The op_name that those in a callee continue, if they are not full. Those in a loop's body, or a branch, begin with the
+// operation: while/body/add.
+std::string PrefixInCallee(const HloInstruction& caller, const std::string& prefix, const std::string& op_name) {
+  const HloOpcode opcode = caller.opcode();
+  if (opcode != HloOpcode::kCall && opcode != HloOpcode::kWhile && opcode != HloOpcode::kConditional) return prefix;
+  std::string full = hlo::FullOpName(prefix, op_name);
+  if (opcode != HloOpcode::kCall) {
+    const size_t parts = SplitOutside(full, '/').back().size();
+    full.resize(full.size() - std::min(full.size(), parts + 1));
+  }
+  return full.empty() || full.size() > kLongestPrefix ? prefix : full;
 }
 
 }  // namespace
@@ -228,10 +224,8 @@ void Scopes::AddPrefixes(const CallGraph& graph, const ExecutionCounts& counts) 
       for (const HloComputation* callee : instruction->called_computations()) {
         for (const Prefix& prefix : here) {
           const double share = all > 0 ? prefix.runs / all : 1.0 / static_cast<double>(here.size());
-          std::string name = prefix.op_name;
-          if (instruction->opcode() == HloOpcode::kCall) name = WholeName(prefix.op_name, OpNameOf(*instruction));
-          if (name.empty() || name.size() > kLongestPrefix) name = prefix.op_name;
-          AddPrefix(callee, std::move(name), share * counts.CountOf(computation));
+          AddPrefix(callee, PrefixInCallee(*instruction, prefix.op_name, instruction->metadata().op_name()),
+                    share * counts.CountOf(computation));
         }
       }
     }
@@ -279,13 +273,13 @@ const std::vector<std::string>& Scopes::PartsOfName(std::string whole_op_name) c
 std::vector<Scopes::Place> Scopes::PlacesOf(const HloInstruction& instruction) const {
   const std::vector<Prefix>& prefixes = prefixes_.at(instruction.parent());
   const std::string op_name = OpNameOf(instruction);
-  if (prefixes.size() == 1) return {{PartsOfName(WholeName(prefixes[0].op_name, op_name)), 1}};
+  if (prefixes.size() == 1) return {{PartsOfName(hlo::FullOpName(prefixes[0].op_name, op_name)), 1}};
   double all = 0;
   for (const Prefix& prefix : prefixes) all += prefix.runs;
   std::vector<Place> places;
   for (const Prefix& prefix : prefixes) {
     const double share = all > 0 ? prefix.runs / all : 1.0 / static_cast<double>(prefixes.size());
-    const std::vector<std::string>& parts = PartsOfName(WholeName(prefix.op_name, op_name));
+    const std::vector<std::string>& parts = PartsOfName(hlo::FullOpName(prefix.op_name, op_name));
     auto same = absl::c_find_if(places, [&](const Place& place) { return place.parts == parts; });
     if (same != places.end()) {
       same->share += share;

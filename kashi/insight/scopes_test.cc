@@ -182,6 +182,25 @@ ENTRY e { x = f32[] parameter(0), metadata={op_name="x"}
   EXPECT_DOUBLE_EQ(places[1].share, 0.25);
 }
 
+// A function with a loop, inlined twice: the loops share their body, whose op_names continue theirs.
+TEST(ScopesTest, BodiesOfInlinedLoops) {
+  const Read read = ReadScopes(ReadModule(R"hlo(HloModule m
+body { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  x = f32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)  j = s32[] add(i, one)  y = f32[] tanh(x), metadata={op_name="while/body/mlp/tanh"}
+  ROOT r = (s32[], f32[]) tuple(j, y) }
+condition { s = (s32[], f32[]) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[] parameter(0)  zero = s32[] constant(0)  s = (s32[], f32[]) tuple(zero, x)
+  a = (s32[], f32[]) while(s), condition=condition, body=body, metadata={op_name="jit(f)/layer_0/jit(layer)/while"}
+  y = f32[] get-tuple-element(a), index=1  t = (s32[], f32[]) tuple(zero, y)
+  ROOT b = (s32[], f32[]) while(t), condition=condition, body=body, metadata={op_name="jit(f)/layer_1/jit(layer)/while"} })hlo"));
+  const std::vector<Scopes::Place> places =
+      read.scopes->PlacesOf(*Find(*read.module, "j")->parent()->GetInstructionWithName("y"));
+  ASSERT_EQ(places.size(), 2);
+  EXPECT_THAT(places[0].parts, ElementsAre("layer_0", "layer", "mlp"));
+  EXPECT_THAT(places[1].parts, ElementsAre("layer_1", "layer", "mlp"));
+}
+
 // A chain of functions, each called twice by the one before: the places do not double without end.
 TEST(ScopesTest, ManyPlaces) {
   std::string text =

@@ -1,5 +1,6 @@
 #include "kashi/passes/inline_calls.h"
 
+#include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -9,6 +10,7 @@
 #include "kashi/base/status.h"
 #include "kashi/devices/sharding_border.h"
 #include "kashi/evaluator/excess_precision.h"
+#include "kashi/hlo/attributes/op_name.h"
 
 namespace kashi::passes {
 namespace {
@@ -26,9 +28,18 @@ bool RunsBodiesAsAWhole(const HloInstruction& instruction) {
          instruction.opcode() == HloOpcode::kConditional || instruction.opcode() == HloOpcode::kAsyncStart;
 }
 
+// The op_names in the body of a call continue that of the call, as XLA's inliner has it: so profiles know the place in
+// the user's program.
 absl::Status Inline(HloInstruction* call) {
   const std::vector<HloInstruction*> arguments(call->operands().begin(), call->operands().end());
-  return ReplaceByBody(call, CopyBody(*call->called_computations()[0], call->parent(), arguments));
+  const std::string of_call = call->opcode() == HloOpcode::kCall ? call->metadata().op_name() : "";
+  const auto add = [&](const HloInstruction& x, absl::Span<HloInstruction* const> operands) {
+    HloInstruction* copy = call->parent()->AddInstruction(x.CloneWithNewOperands(x.shape(), operands), x.name());
+    const std::string& op_name = copy->metadata().op_name();
+    if (!of_call.empty() && !op_name.empty()) copy->set_metadata_op_name(hlo::FullOpName(of_call, op_name));
+    return copy;
+  };
+  return ReplaceByBody(call, CopyBody(*call->called_computations()[0], arguments, add));
 }
 
 // `computations`: callees first, so that they are inlined in themselves before they are copied.

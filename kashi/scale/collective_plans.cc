@@ -85,6 +85,7 @@ absl::StatusOr<CollectivePlan> CollectivePlans::MakePlan(const HloInstruction& i
   plan.members = groups->geometry.members;
   plan.bytes = bytes;
   plan.seconds = time.seconds;
+  plan.traffic = TrafficOfGroups(opcode, *groups->groups, bytes, host_devices_);
   plan.algorithm = time.algorithm;
   return plan;
 }
@@ -130,6 +131,7 @@ absl::StatusOr<CollectivePlan> CollectivePlans::MakePermutePlan(const DevicePair
   plan.opcode = HloOpcode::kCollectivePermute;
   plan.group_count = 1;
   plan.members = static_cast<int64_t>(pairs->size());
+  plan.traffic = TrafficOfPairs(*pairs, bytes, host_devices_);
   plan.pairs = std::move(pairs);
   plan.bytes = bytes;
   plan.seconds = load.hop_seconds + bytes * load.seconds_per_byte;

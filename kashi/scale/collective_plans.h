@@ -14,6 +14,7 @@
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/spmd/collective_groups.h"
 #include "kashi/scale/group_geometry.h"
+#include "kashi/scale/host_traffic.h"
 #include "kashi/scale/network.h"
 
 namespace kashi::scale {
@@ -30,6 +31,7 @@ struct CollectivePlan {
   int64_t members = 0;
   double bytes = 0;
   double seconds = 0;
+  HostTraffic traffic;  // of one call
   absl::string_view algorithm;
 };
 
@@ -38,7 +40,9 @@ std::optional<HloOpcode> CollectiveOpcode(const HloInstruction& instruction);
 
 class CollectivePlans {
  public:
-  CollectivePlans(const Network& network, DeviceCounts counts) : network_(network), counts_(counts) {}
+  // `host_devices`: how many devices of one host there are (host_traffic.h).
+  CollectivePlans(const Network& network, DeviceCounts counts, int64_t host_devices = 8)
+      : network_(network), counts_(counts), host_devices_(host_devices) {}
 
   // Pre: CollectiveOpcode(instruction) has a value. The plan stays valid.
   absl::StatusOr<const CollectivePlan*> PlanOf(const HloInstruction& instruction);
@@ -56,6 +60,7 @@ class CollectivePlans {
 
   const Network& network_;
   DeviceCounts counts_;
+  int64_t host_devices_;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<CollectivePlan>> plans_;
   absl::flat_hash_map<std::string, std::unique_ptr<Groups>> groups_;  // by mode and text of the groups
 };

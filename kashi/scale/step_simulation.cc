@@ -123,8 +123,10 @@ class CollectiveRows {
  public:
   // Adds the row if it is new.
   size_t RowOf(const CollectivePlan& plan, std::vector<CollectivePrediction>* table) {
-    const auto [found, is_new] = rows_.try_emplace(
-        std::make_tuple(plan.opcode, plan.group_count, plan.members, plan.bytes, plan.seconds), rows_.size());
+    const auto [found, is_new] =
+        rows_.try_emplace(std::make_tuple(plan.opcode, plan.group_count, plan.members, plan.bytes, plan.seconds,
+                                          plan.traffic.between_bytes),
+                          rows_.size());
     if (is_new) {
       CollectivePrediction& row = table->emplace_back();
       row.opcode = std::string(HloOpcodeString(plan.opcode));
@@ -133,12 +135,14 @@ class CollectiveRows {
       row.members = plan.members;
       row.bytes = plan.bytes;
       row.seconds = plan.seconds;
+      row.within_bytes = plan.traffic.within_bytes;
+      row.between_bytes = plan.traffic.between_bytes;
     }
     return found->second;
   }
 
  private:
-  std::map<std::tuple<HloOpcode, int64_t, int64_t, double, double>, size_t> rows_;
+  std::map<std::tuple<HloOpcode, int64_t, int64_t, double, double, double>, size_t> rows_;
 };
 
 absl::Status WithContext(const absl::Status& status, absl::string_view name) {
@@ -159,7 +163,7 @@ class Simulation {
         rates_(rates),
         options_(options),
         costs_(std::move(costs)),
-        plans_(network, counts),
+        plans_(network, counts, options.host_devices),
         clocks_(counts.total(), options) {}
 
   absl::StatusOr<StepPrediction> Run() {

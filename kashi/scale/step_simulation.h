@@ -35,6 +35,8 @@ namespace kashi {
 struct SimulationOptions {
   // Devices that compute slower: {17, 1.5}: device 17 takes 1.5 times as long for all that it computes.
   std::vector<std::pair<int64_t, double>> slow_devices;
+  // Devices of one host, which have successive numbers.
+  int64_t host_devices = 8;
   // RESOURCE_EXHAUSTED beyond this many instructions. Iterations that are multiplied do not count.
   int64_t most_instructions = 100'000'000;
 };
@@ -47,6 +49,8 @@ struct CollectivePrediction {
   int64_t members = 0;  // of a group; of a permutation: pairs
   double bytes = 0;     // on one device, one call: the operands, but for an all-gather the results
   double calls = 0;
+  double within_bytes = 0;     // of one call, that all devices together send within hosts (host_traffic.h)
+  double between_bytes = 0;    // of one call, from host to host
   double seconds = 0;          // of one call
   double exposed_seconds = 0;  // of all calls: the mean time that devices wait for it, and for each other
 };
