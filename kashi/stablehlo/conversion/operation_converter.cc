@@ -149,6 +149,10 @@ absl::Status OperationConverter::AddAttributesTo(HloInstruction* instruction) {
   const absl::StatusOr<std::optional<HloSharding>> sharding = ShardingIn(module_.sdy_meshes(), operation_.attributes);
   if (!sharding.ok()) return sharding.status();
   if (sharding->has_value()) instruction->set_sharding(**sharding);
+  if (const Attribute* rule = operation_.Find("sdy.sharding_rule"); rule != nullptr) {
+    KASHI_ASSIGN_OR_RETURN(const std::string text, SdyShardingRuleText(*rule));
+    instruction->set_frontend_attribute("xla.sdy.sharding_rule", text);
+  }
   const Attribute* per_value = operation_.Find("sdy.sharding");
   const Attribute* shardings = per_value == nullptr ? nullptr : FindField(*per_value, "shardings");
   if (shardings == nullptr || shardings->elements.empty()) return absl::OkStatus();

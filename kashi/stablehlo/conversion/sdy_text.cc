@@ -64,6 +64,49 @@ absl::Status AppendAxes(const Attribute& sharding, absl::string_view field, absl
   return absl::OkStatus();
 }
 
+// i to z, then z_1, z_2, …
+std::string FactorText(int64_t factor) {
+  constexpr int64_t kLetters = 'z' - 'i' + 1;
+  if (factor < kLetters) return std::string(1, static_cast<char>('i' + factor));
+  return absl::StrCat("z_", factor - kLetters + 1);
+}
+
+absl::StatusOr<std::vector<int64_t>> Factors(const Attribute& record, absl::string_view name) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* field, Field(record, name));
+  KASHI_ASSIGN_OR_RETURN(std::vector<int64_t> factors, ReadInt64List(*field));
+  for (const int64_t factor : factors) {
+    if (factor < 0) return InvalidArgument("`%s` has the factor %d", record.text, factor);
+  }
+  return factors;
+}
+
+// ([ij, k], [i])
+absl::StatusOr<std::string> MappingsText(const Attribute& rule, absl::string_view name) {
+  KASHI_ASSIGN_OR_RETURN(const Attribute* mappings, Field(rule, name));
+  std::vector<std::string> arrays;
+  for (const Attribute* mapping : mappings->elements) {
+    KASHI_ASSIGN_OR_RETURN(const Attribute* dimensions, Field(*mapping, "dimensions"));
+    std::vector<std::string> texts;
+    for (const Attribute* dimension : dimensions->elements) {
+      KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> factors, Factors(*dimension, "factors"));
+      std::string& text = texts.emplace_back();
+      for (const int64_t factor : factors) absl::StrAppend(&text, FactorText(factor));
+    }
+    arrays.push_back(absl::StrCat("[", absl::StrJoin(texts, ", "), "]"));
+  }
+  return absl::StrCat("(", absl::StrJoin(arrays, ", "), ")");
+}
+
+// " reduction={j}", or nothing.
+absl::Status AppendFactors(const Attribute& rule, absl::string_view field, absl::string_view label,
+                           std::string* text) {
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> factors, Factors(rule, field));
+  std::vector<std::string> names;
+  for (const int64_t factor : factors) names.push_back(FactorText(factor));
+  if (!names.empty()) absl::StrAppend(text, " ", label, "={", absl::StrJoin(names, ", "), "}");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> SdyMeshText(const Attribute& mesh) {
@@ -109,6 +152,29 @@ absl::StatusOr<std::string> SdyShardingPerValueText(absl::Span<const Attribute* 
     KASHI_ASSIGN_OR_RETURN(texts.emplace_back(), SdyShardingText(*sharding));
   }
   return absl::StrCat("#sdy.sharding_per_value<[", absl::StrJoin(texts, ", "), "]>");
+}
+
+// A text has the rule as its spelling.
+absl::StatusOr<std::string> SdyShardingRuleText(const Attribute& rule) {
+  if (rule.kind == Attribute::Kind::kOther) return std::string(rule.text);
+  KASHI_ASSIGN_OR_RETURN(const std::string operands, MappingsText(rule, "operands"));
+  KASHI_ASSIGN_OR_RETURN(const std::string results, MappingsText(rule, "results"));
+  KASHI_ASSIGN_OR_RETURN(const Attribute* sizes_field, Field(rule, "factor_sizes"));
+  KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ReadInt64List(*sizes_field));
+  std::vector<std::string> factors;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    factors.push_back(absl::StrCat(FactorText(static_cast<int64_t>(i)), "=", sizes[i]));
+  }
+  std::string text = absl::StrCat("#sdy.op_sharding_rule<", operands, "->", results);
+  if (!factors.empty()) absl::StrAppend(&text, " {", absl::StrJoin(factors, ", "), "}");
+  KASHI_RETURN_IF_ERROR(AppendFactors(rule, "reduction_factors", "reduction", &text));
+  KASHI_RETURN_IF_ERROR(AppendFactors(rule, "need_replication_factors", "need_replication", &text));
+  KASHI_RETURN_IF_ERROR(AppendFactors(rule, "permutation_factors", "permutation", &text));
+  KASHI_RETURN_IF_ERROR(AppendFactors(rule, "blocked_propagation_factors", "blocked_propagation", &text));
+  KASHI_ASSIGN_OR_RETURN(const Attribute* custom, Field(rule, "is_custom"));
+  KASHI_ASSIGN_OR_RETURN(const bool is_custom, ReadBool(*custom));
+  absl::StrAppend(&text, is_custom ? ", custom>" : ">");
+  return text;
 }
 
 absl::StatusOr<std::string> SdyManualAxesText(const Attribute& manual_axes) {

@@ -1,7 +1,10 @@
 #include "kashi/stablehlo/conversion/shardings.h"
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -9,12 +12,14 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/hlo/spmd/sdy_sharding_rule.h"
 #include "kashi/stablehlo/conversion/op_sharding_bytes.h"
 #include "kashi/stablehlo/conversion/read_stablehlo.h"
 
 namespace kashi::stablehlo {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // The sharding of an argument with these attributes, or an error.
@@ -77,6 +82,41 @@ TEST(ShardingsTest, AMeshThatIsNotThereIsAnError) {
   // Beside a sharding that counts first, and of a function that the entry does not need.
   EXPECT_THAT(ShardingOf(absl::StrCat("mhlo.sharding = \"{replicated}\", ", of("other")), mesh),
               HasSubstr("not `other`"));
+}
+
+// The rules of the custom calls, in the order of the program.
+std::vector<std::string> RulesOf(absl::string_view code) {
+  std::vector<std::string> rules;
+  const absl::StatusOr<std::unique_ptr<HloModule>> module = ReadStableHlo(code, "test");
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return rules;
+  for (const HloInstruction* instruction : (*module)->entry_computation()->MakeInstructionPostOrder()) {
+    const auto& attributes = instruction->frontend_attributes().map();
+    const auto rule = attributes.find("xla.sdy.sharding_rule");
+    if (rule != attributes.end()) rules.push_back(rule->second);
+  }
+  return rules;
+}
+
+TEST(ShardingsTest, RulesOfCustomCalls) {
+  std::stringstream bytes;
+  bytes << std::ifstream(std::string(KASHI_TEST_DATA) + "/stablehlo/sharding_rules.mlirbc", std::ios::binary).rdbuf();
+  const std::vector<std::string> rules = RulesOf(bytes.str());
+  EXPECT_THAT(rules,
+              ElementsAre("#sdy.op_sharding_rule<([ij, k], [k, l])->([ij, l]) {i=2, j=4, k=16, l=4} reduction={k} "
+                          "need_replication={l} permutation={i} blocked_propagation={j}, custom>",
+                          "#sdy.op_sharding_rule<([i, j])->([]) {i=8, j=4} reduction={i, j}>",
+                          "#sdy.op_sharding_rule<([])->([i, j]) {i=8, j=4}>",
+                          "#sdy.op_sharding_rule<([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, z_1, z_2, "
+                          "z_3])->([i, jzz_1z_2, z_3]) {i=8, j=4, k=1, l=1, m=1, n=1, o=1, p=1, q=1, r=1, s=1, t=1, "
+                          "u=1, v=1, w=1, x=1, y=1, z=2, z_1=2, z_2=2, z_3=2}, custom>"));
+  for (const std::string& rule : rules) EXPECT_TRUE(hlo::ParseSdyShardingRule(rule).ok()) << rule;
+  const std::string text = "#sdy.op_sharding_rule<([i, j])->([]) {i=8, j=4} reduction={i, j}>";
+  EXPECT_THAT(
+      RulesOf(absl::StrCat("func.func @main(%x: tensor<8x4xf32>) -> tensor<f32> {\n  %0 = stablehlo.custom_call "
+                           "@f(%x) {sdy.sharding_rule = ",
+                           text, "} : (tensor<8x4xf32>) -> tensor<f32>\n  return %0 : tensor<f32>\n}\n")),
+      ElementsAre(text));
 }
 
 }  // namespace
