@@ -89,7 +89,14 @@ const Attribute* BuiltinDenseArray(EntryDecoder* decoder) {
   if (count > blob.size()) decoder->Fail("a dense array has fewer bytes than elements");
   const absl::Span<int64_t> dimensions = decoder->program().NewArray<int64_t>(1);
   dimensions[0] = static_cast<int64_t>(count);
-  return decoder->NewUnpackedTensor(decoder->NewShaped(Type::Kind::kTensor, dimensions, element), blob);
+  Attribute* array = decoder->NewUnpackedTensor(decoder->NewShaped(Type::Kind::kTensor, dimensions, element), blob);
+  // Equal elements are one element, as in tensors.
+  const size_t size = count == 0 ? 0 : array->text.size() / count;
+  if (count > 1 && array->text.substr(size) == array->text.substr(0, array->text.size() - size)) {
+    array->is_splat = true;
+    array->text = array->text.substr(0, size);
+  }
+  return array;
 }
 
 const Attribute* BuiltinDense(EntryDecoder* decoder) {

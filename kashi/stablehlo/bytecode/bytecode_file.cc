@@ -46,10 +46,9 @@ struct KnownDialect {
   absl::string_view name;
   Dialect dialect;
 };
-constexpr KnownDialect kKnownDialects[] = {{"builtin", Dialect::kBuiltin},
-                                           {"vhlo", Dialect::kVhlo},
-                                           {"sdy", Dialect::kSdy},
-                                           {"stablehlo", Dialect::kStablehlo}};
+constexpr KnownDialect kKnownDialects[] = {{"builtin", Dialect::kBuiltin}, {"vhlo", Dialect::kVhlo},
+                                           {"sdy", Dialect::kSdy},         {"stablehlo", Dialect::kStablehlo},
+                                           {"chlo", Dialect::kChlo},       {"func", Dialect::kFunc}};
 
 Dialect FindDialect(absl::string_view name) {
   for (const KnownDialect& known : kKnownDialects) {

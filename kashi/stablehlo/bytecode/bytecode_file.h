@@ -19,7 +19,7 @@ struct ByteRange {
 };
 
 // The dialects with entries and operations that Kashi reads.
-enum class Dialect : uint8_t { kBuiltin, kVhlo, kSdy, kStablehlo, kOther };
+enum class Dialect : uint8_t { kBuiltin, kVhlo, kSdy, kStablehlo, kChlo, kFunc, kOther };
 
 struct BytecodeDialect {
   absl::string_view name;

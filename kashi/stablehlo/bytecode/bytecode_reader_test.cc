@@ -27,15 +27,26 @@ std::string TestFile(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-// The bytes of artifacts by name: NAME (VHLO 1.17.0), NAME.vX.Y.Z (the same program, written for an older VHLO).
-std::map<std::string, std::string> ArtifactsForReading() {
-  std::map<std::string, std::string> artifacts;
-  const std::filesystem::path folder = std::filesystem::path(KASHI_TEST_DATA) / "stablehlo/artifacts";
+std::map<std::string, std::string> BytecodeIn(const std::string& name) {
+  std::map<std::string, std::string> files;
+  const std::filesystem::path folder = std::filesystem::path(KASHI_TEST_DATA) / "stablehlo" / name;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     if (file.path().extension() != ".mlirbc") continue;
-    artifacts[file.path().stem().string()] = TestFile("artifacts" / file.path().filename());
+    files[file.path().stem().string()] = TestFile(name / file.path().filename());
   }
-  return artifacts;
+  return files;
+}
+
+// The bytes of artifacts by name: NAME (VHLO 1.17.0), NAME.vX.Y.Z (the same program, written for an older VHLO).
+std::map<std::string, std::string> ArtifactsForReading() { return BytecodeIn("artifacts"); }
+
+// Programs as MLIR itself writes them: plain/NAME.mlir or artifacts/NAME.mlir, read and written by jaxlib.
+std::map<std::string, std::string> PlainBytecode() { return BytecodeIn("plain"); }
+
+std::map<std::string, std::string> AllBytecode() {
+  std::map<std::string, std::string> all = ArtifactsForReading();
+  for (const auto& [name, bytes] : PlainBytecode()) all["plain " + name] = bytes;
+  return all;
 }
 
 // The error's message; "" where the bytes are read.
@@ -106,7 +117,7 @@ TEST(BytecodeReader, WritersForOldVersionsFoldCases) {
 }
 
 TEST(BytecodeReader, TruncationIsAnError) {
-  for (const auto& [name, bytes] : ArtifactsForReading()) {
+  for (const auto& [name, bytes] : AllBytecode()) {
     for (size_t size = 0; size < bytes.size(); ++size) {
       EXPECT_FALSE(ReadBytecode(bytes.substr(0, size)).ok()) << name << " " << size;
     }
@@ -118,7 +129,7 @@ TEST(BytecodeReader, ChangedBytesGiveAnErrorOrAProgram) {
   std::mt19937 random(1);
   int read = 0;
   int refused = 0;
-  for (const auto& [name, bytes] : ArtifactsForReading()) {
+  for (const auto& [name, bytes] : AllBytecode()) {
     for (int i = 0; i < 300; ++i) {
       std::string changed = bytes;
       for (int changes = 1 + i % 3; changes > 0; --changes) {
@@ -157,13 +168,15 @@ TEST(BytecodeReader, ErrorsSayWhatAndWhere) {
 }
 
 TEST(BytecodeReader, ErrorsNameDialects) {
-  EXPECT_EQ(MessageFor(TestFile("not_portable.mlirbc")),
-            "MLIR bytecode, byte 109: operation func.func is MLIR bytecode, but not of a portable artifact: write the "
-            "module with stablehlo's serialize_portable_artifact, or as text");
+  const std::string plain = TestFile("plain/no_results.mlirbc");
+  EXPECT_EQ(
+      MessageFor(absl::StrReplaceAll(plain, {{"func", "funk"}})),
+      "MLIR bytecode, byte 102: operation funk.funk is of a dialect that Kashi does not read: lower it to StableHLO "
+      "first");
   const std::string bytes = TestFile("artifacts/same_result_twice.mlirbc");
   EXPECT_EQ(MessageFor(absl::StrReplaceAll(bytes, {{"builtin", "builtim"}})),
             "MLIR bytecode, byte 57: an attribute or a type of the dialect builtim, which is not one of those that "
-            "portable artifacts use (vhlo, builtin, sdy)");
+            "Kashi reads (vhlo, stablehlo, chlo, builtin, sdy)");
 }
 
 }  // namespace

@@ -24,18 +24,25 @@ const Type* DecodeTextType(EntryDecoder* decoder) {
   return element == PRIMITIVE_TYPE_INVALID ? decoder->NewNamedType(text) : decoder->defaults().ElementType(element);
 }
 
-// Of the dialect stablehlo only tokens appear: as types of values in manual computations of sdy, which vhlo does not
-// rewrite.
-const Type* DecodeStablehloType(EntryDecoder* decoder) {
-  const uint64_t code = decoder->bytes().Varint();
-  if (code == 0) return decoder->NewType(Type::Kind::kToken);
-  decoder->Fail(absl::StrCat("type ", code, " of the dialect stablehlo needs a newer Kashi"));
-  return nullptr;
-}
+// By dialect; nullptr where it has no entries of the kind. Attributes of builtin may be locations.
+struct DialectRow {
+  const Attribute* (*attribute)(EntryDecoder*);
+  const Type* (*type)(EntryDecoder*);
+};
+constexpr DialectRow kDialects[] = {
+    {nullptr, DecodeBuiltinType},
+    {DecodeVhloAttribute, DecodeVhloType},
+    {DecodeSdyAttribute, nullptr},
+    {DecodeStablehloAttribute, DecodeStablehloType},
+    {DecodeChloAttribute, nullptr},
+    {nullptr, nullptr},  // func
+    {nullptr, nullptr},  // others
+};
+static_assert(sizeof(kDialects) / sizeof(kDialects[0]) == static_cast<size_t>(Dialect::kOther) + 1);
 
 void FailForDialect(EntryDecoder* decoder, absl::string_view name) {
   decoder->Fail(absl::StrCat("an attribute or a type of the dialect ", name,
-                             ", which is not one of those that portable artifacts use (vhlo, builtin, sdy)"));
+                             ", which is not one of those that Kashi reads (vhlo, stablehlo, chlo, builtin, sdy)"));
 }
 
 }  // namespace
@@ -110,21 +117,19 @@ void Entries::DecodeOnce(size_t entry) {
   if (!file_.entries[entry].is_custom) {
     slot.value = slot.kind == Kind::kType ? static_cast<const void*>(DecodeTextType(&decoder))
                                           : decoder.NewText(Attribute::Kind::kOther, decoder.bytes().TextUpToZero());
-  } else if (dialect.dialect == Dialect::kVhlo) {
-    slot.value =
-        slot.kind == Kind::kType ? static_cast<const void*>(DecodeVhloType(&decoder)) : DecodeVhloAttribute(&decoder);
-  } else if (dialect.dialect == Dialect::kBuiltin && slot.kind == Kind::kType) {
-    slot.value = DecodeBuiltinType(&decoder);
-  } else if (dialect.dialect == Dialect::kBuiltin) {
+  } else if (dialect.dialect == Dialect::kBuiltin && slot.kind == Kind::kAttribute) {
     const BuiltinAttribute builtin = DecodeBuiltinAttribute(&decoder);
     slot.value = builtin.location != nullptr ? static_cast<const void*>(builtin.location) : builtin.attribute;
     if (builtin.location != nullptr) slot.kind = Kind::kLocation;
-  } else if (dialect.dialect == Dialect::kStablehlo && slot.kind == Kind::kType) {
-    slot.value = DecodeStablehloType(&decoder);
-  } else if (dialect.dialect == Dialect::kSdy && slot.kind == Kind::kAttribute) {
-    slot.value = DecodeSdyAttribute(&decoder);
   } else {
-    FailForDialect(&decoder, dialect.name);
+    const DialectRow& row = kDialects[static_cast<size_t>(dialect.dialect)];
+    if (slot.kind == Kind::kType && row.type != nullptr) {
+      slot.value = row.type(&decoder);
+    } else if (slot.kind == Kind::kAttribute && row.attribute != nullptr) {
+      slot.value = row.attribute(&decoder);
+    } else {
+      FailForDialect(&decoder, dialect.name);
+    }
   }
   if (decoder.bytes().ok()) decoder.bytes().ExpectEnd();
   if (!decoder.is_usable()) return;

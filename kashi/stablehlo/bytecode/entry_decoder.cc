@@ -367,4 +367,14 @@ Attribute* EntryDecoder::ReadFloat(const Type* type) {
   return attribute;
 }
 
+const Attribute* EntryDecoder::ReadEnum(AttributeForm form) {
+  const Enumeration& enumeration = *FindEnumeration(form);
+  const uint64_t code = bytes_.Varint();
+  if (code < enumeration.first_code || code - enumeration.first_code >= enumeration.values.size()) {
+    Fail(absl::StrCat("value ", code, " of an enumeration like ", enumeration.values.back(), " needs a newer Kashi"));
+    return nullptr;
+  }
+  return NewText(Attribute::Kind::kEnum, enumeration.values[code - enumeration.first_code]);
+}
+
 }  // namespace kashi::stablehlo

@@ -15,6 +15,7 @@
 #include "kashi/stablehlo/bytecode/bytecode_file.h"
 #include "kashi/stablehlo/bytecode/entries.h"
 #include "kashi/stablehlo/program/default_attributes.h"
+#include "kashi/stablehlo/program/operation_table.h"
 #include "kashi/stablehlo/program/program.h"
 
 namespace kashi::stablehlo {
@@ -109,6 +110,8 @@ class EntryDecoder {
   // An integer or a bool; a float.
   Attribute* ReadInteger(const Type* type);
   Attribute* ReadFloat(const Type* type);
+  // A value of an enumeration, by its number.
+  const Attribute* ReadEnum(AttributeForm form);
 
  private:
   const Entries::Slot* Reference(size_t entry, size_t offset);
@@ -130,6 +133,9 @@ class EntryDecoder {
 const Attribute* DecodeVhloAttribute(EntryDecoder* decoder);
 const Type* DecodeVhloType(EntryDecoder* decoder);
 const Attribute* DecodeSdyAttribute(EntryDecoder* decoder);
+const Attribute* DecodeStablehloAttribute(EntryDecoder* decoder);
+const Type* DecodeStablehloType(EntryDecoder* decoder);
+const Attribute* DecodeChloAttribute(EntryDecoder* decoder);
 const Type* DecodeBuiltinType(EntryDecoder* decoder);
 // A location or an attribute; the other one is nullptr. An unknown location has the kind kUnknown.
 struct BuiltinAttribute {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -12,6 +13,7 @@
 #include "kashi/stablehlo/bytecode/bytecode_file.h"
 #include "kashi/stablehlo/bytecode/entries.h"
 #include "kashi/stablehlo/bytecode/operation_reader.h"
+#include "kashi/stablehlo/bytecode/plain_properties.h"
 #include "kashi/stablehlo/program/default_attributes.h"
 #include "kashi/stablehlo/program/operation_table.h"
 #include "kashi/stablehlo/program/program.h"
@@ -53,8 +55,8 @@ bool IsIn(const AttributeRow& row, int8_t version) { return row.since <= version
 }  // namespace
 
 // VHLO has strings in place of symbols.
-const Attribute* OperationReader::NormalForm(const Attribute* attribute, const AttributeRow& row,
-                                             const OperationRow& operation, size_t begin) {
+const Attribute* OperationReader::VhloForm(const Attribute* attribute, const AttributeRow& row,
+                                           const OperationRow& operation, size_t begin) {
   if (row.form == AttributeForm::kSymbol) attribute = ToSymbol(attribute, program_);
   if (row.form == AttributeForm::kSymbols && attribute->kind == Attribute::Kind::kArray) {
     const Attribute*& symbols = symbols_[attribute];  // once for all operations that share the array
@@ -72,24 +74,24 @@ bool OperationReader::IsProperty(const Name& name, absl::string_view attribute) 
                      [&](const AttributeRow& row) { return row.name == attribute && IsIn(row, name.version); });
 }
 
+ByteCursor OperationReader::PropertiesOf(const Header& header) {
+  const ByteRange range = file_.properties[header.properties];
+  return ByteCursor(file_.bytes, range.begin, range.end, "properties of an operation", error_);
+}
+
 // Into scratch_: the contents of the properties, or the dictionary of an operation without any. Values of properties
-// are in the order of the names; the absent ones of builtin and sdy are flagged.
+// are in the order of the names.
 void OperationReader::ReadProperties(const Header& header, const Name& name, const Operation& operation,
                                      Properties* properties) {
   ByteCursor cursor = bytes_;
-  if (properties != nullptr) {
-    const ByteRange range = file_.properties[header.properties];
-    cursor = ByteCursor(file_.bytes, range.begin, range.end, "properties of an operation", error_);
-  }
+  if (properties != nullptr) cursor = PropertiesOf(header);
   for (const AttributeRow& row : name.row->attributes) {
-    if (name.is_vhlo && !IsIn(row, name.version)) continue;
+    if (!IsIn(row, name.version)) continue;
     const Attribute* value = nullptr;
     if (properties != nullptr) {
       const size_t begin = cursor.offset();
-      bool is_there = true;
-      const bool may_be_absent = !name.is_vhlo && row.fallback == AttributeDefault::kOptional;
-      const uint64_t number = may_be_absent ? cursor.FlaggedVarint(&is_there) : cursor.Varint();
-      if (cursor.ok() && is_there) value = entries_.GetAttribute(number, begin);
+      const uint64_t number = cursor.Varint();
+      if (cursor.ok()) value = entries_.GetAttribute(number, begin);
     } else if (header.unregistered != nullptr) {
       value = FindIn(header.unregistered->fields, row.name);
     } else if (header.dictionary != nullptr) {
@@ -97,9 +99,8 @@ void OperationReader::ReadProperties(const Header& header, const Name& name, con
     }
     if (!cursor.ok()) return;
     if (value != nullptr) {
-      value = NormalForm(value, row, *name.row, header.begin);
-    } else if (!name.is_vhlo || row.fallback == AttributeDefault::kRequired) {
-      if (row.fallback == AttributeDefault::kOptional) continue;
+      value = VhloForm(value, row, *name.row, header.begin);
+    } else if (row.fallback == AttributeDefault::kRequired) {
       return cursor.Fail(header.begin, absl::StrCat(operation.name, " needs the attribute ", row.name));
     }
     if (value != nullptr && name.row->IsCurrent(row)) scratch_.push_back({row.name, value});
@@ -109,7 +110,6 @@ void OperationReader::ReadProperties(const Header& header, const Name& name, con
 
 // Adds the attributes that the operation's version lacks, in the order of the names.
 void OperationReader::AddNewer(const Name& name, const Operation& operation, size_t begin) {
-  if (!name.is_vhlo) return;
   size_t next = 0;
   for (const AttributeRow& row : name.row->attributes) {
     if (!name.row->IsCurrent(row)) continue;
@@ -138,17 +138,68 @@ void OperationReader::SetAttributes(const Header& header, const Name& name, Oper
     if (known != nullptr) *known = {header.name, true, properties};
   }
   operation->attributes = properties;
-  if (header.dictionary == nullptr) return;
-  copied_attributes_ += header.dictionary->fields.size();
-  if (copied_attributes_ / kMostCopiesPerByte > file_.bytes.size()) {
-    return bytes_.Fail(header.begin, "the operations have too many attributes for a file of this size");
-  }
+  if (header.dictionary == nullptr || !CountCopies(header)) return;
   scratch_.assign(properties.begin(), properties.end());
   for (const NamedAttribute& attribute : header.dictionary->fields) {
     const bool is_read = known == nullptr && header.unregistered == nullptr && IsProperty(name, attribute.name);
     if (!is_read) scratch_.push_back(attribute);
   }
   operation->attributes = program_->CopyArray<NamedAttribute>(scratch_);
+}
+
+// Counts the attributes of the dictionary, which the operation gets too. False: they are too many.
+bool OperationReader::CountCopies(const Header& header) {
+  copied_attributes_ += header.dictionary->fields.size();
+  if (copied_attributes_ / kMostCopiesPerByte <= file_.bytes.size()) return true;
+  bytes_.Fail(header.begin, "the operations have too many attributes for a file of this size");
+  return false;
+}
+
+// ---- Operations of other dialects than VHLO -------------------------------------------------------------------------
+
+// Into scratch_. The number of values says how new the form is that the writer knows.
+void OperationReader::ReadPlainProperties(const Header& header, const Name& name) {
+  ByteCursor counted = PropertiesOf(header);
+  size_t count = 0;
+  for (; count <= name.properties.size() && !counted.AtEnd(); ++count) counted.Varint();
+  int8_t newest = 1;
+  for (const PlainProperty& property : name.properties) newest = std::max(newest, property.since);
+  const auto known = [&](int8_t since) {
+    return std::count_if(name.properties.begin(), name.properties.end(),
+                         [since](const PlainProperty& property) { return property.since <= since; });
+  };
+  while (newest > 1 && known(newest) > static_cast<std::ptrdiff_t>(count)) --newest;
+  if (known(newest) != static_cast<std::ptrdiff_t>(count)) {
+    return bytes_.Fail(header.begin, absl::StrCat("the properties of ", name.text, " need a newer Kashi"));
+  }
+  ByteCursor cursor = PropertiesOf(header);
+  for (const PlainProperty& property : name.properties) {
+    if (property.since > newest) continue;
+    const size_t begin = cursor.offset();
+    bool is_there = true;
+    const uint64_t number = property.is_optional ? cursor.FlaggedVarint(&is_there) : cursor.Varint();
+    if (!cursor.ok()) return;
+    if (!is_there) continue;
+    const Attribute* value = entries_.GetAttribute(number, begin);
+    if (value == nullptr) return;
+    scratch_.push_back({property.name, value});
+  }
+}
+
+void OperationReader::SetPlainAttributes(const Header& header, const Name& name, Operation* operation) {
+  scratch_.clear();
+  if (header.has_properties) {
+    ReadPlainProperties(header, name);
+  } else if (header.unregistered != nullptr) {
+    scratch_.assign(header.unregistered->fields.begin(), header.unregistered->fields.end());
+  }
+  if (!bytes_.ok()) return;
+  if (header.dictionary != nullptr) {
+    if (!CountCopies(header)) return;
+    scratch_.insert(scratch_.end(), header.dictionary->fields.begin(), header.dictionary->fields.end());
+  }
+  const absl::Status status = normal_form_.SetAttributes(scratch_, name.row, operation);
+  if (!status.ok()) bytes_.Fail(header.begin, std::string(status.message()));
 }
 
 }  // namespace kashi::stablehlo

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -54,6 +55,7 @@ OperationReader::OperationReader(const BytecodeFile& file, Program* program, Rea
       program_(program),
       error_(error),
       defaults_(program),
+      normal_form_(program, &defaults_),
       entries_(file, program, &defaults_, error),
       bytes_(file.bytes, file.operations.begin, file.operations.end, "section of operations", error),
       names_(file.operation_names.size()),
@@ -174,7 +176,7 @@ void OperationReader::ReadOperation(Operation* operation, Frame* frame) {
   if (!bytes_.ok()) return;
   const Name* name = FindName(header.name, header.begin);
   if (name == nullptr) return;
-  operation->name = name->row->name;
+  operation->name = name->text;
   if ((header.mask & kHasResults) != 0) ReadResults(operation, frame);
   if ((header.mask & kHasOperands) != 0) ReadOperands(operation);
   if ((header.mask & kHasSuccessors) != 0) {
@@ -182,13 +184,13 @@ void OperationReader::ReadOperation(Operation* operation, Frame* frame) {
   }
   if ((header.mask & kHasUseListOrders) != 0) SkipUseListOrders(operation->results.size());
   if (!bytes_.ok()) return;
-  SetAttributes(header, *name, operation);
+  name->is_vhlo ? SetAttributes(header, *name, operation) : SetPlainAttributes(header, *name, operation);
   if (name->is_vhlo && operation->name == "stablehlo.return" && frame->parent != nullptr &&
       frame->parent->name == "func.func") {
     operation->name = FindOperation("func.return")->name;
   }
   if ((header.mask & kHasRegions) != 0) ReadRegions(operation, header);
-  if (bytes_.ok()) CheckCounts(*operation, *name->row, header.begin);
+  if (bytes_.ok() && name->row != nullptr) CheckCounts(*operation, *name->row, header.begin);
 }
 
 void OperationReader::ReadHeader(Header* header, Operation* operation) {
@@ -226,7 +228,7 @@ void OperationReader::ReadHeader(Header* header, Operation* operation) {
 
 const OperationReader::Name* OperationReader::FindName(size_t number, size_t begin) {
   Name& name = names_[number];
-  if (name.row != nullptr) return &name;
+  if (!name.text.empty()) return &name;
   const BytecodeOperationName& stored = file_.operation_names[number];
   const BytecodeDialect& dialect = file_.dialects[stored.dialect];
   const auto fail = [&](absl::string_view why) -> const Name* {
@@ -234,21 +236,22 @@ const OperationReader::Name* OperationReader::FindName(size_t number, size_t beg
     return nullptr;
   };
   if (dialect.dialect == Dialect::kOther) {
-    return fail(file_.HasDialect(Dialect::kVhlo)
-                    ? "is of a dialect that Kashi does not read among VHLO"
-                    : "is MLIR bytecode, but not of a portable artifact: write the module with "
-                      "stablehlo's serialize_portable_artifact, or as text");
+    return fail("is of a dialect that Kashi does not read: lower it to StableHLO first");
   }
-  if (dialect.dialect != Dialect::kVhlo) {
-    name.row = FindOperation(absl::StrCat(dialect.name, ".", stored.name));
-    return name.row == nullptr ? fail("needs a newer Kashi") : &name;
+  if (dialect.dialect == Dialect::kVhlo) {
+    absl::string_view base;
+    int version = 0;
+    if (!SplitVersion(stored.name, &base, &version)) return fail("has no version");
+    const OperationRow* row = FindVhloOperation(base);
+    if (row == nullptr || version > row->version) return fail("needs a newer Kashi");
+    name = {row->name, row, static_cast<int8_t>(version), true};
+    return &name;
   }
-  absl::string_view base;
-  int version = 0;
-  if (!SplitVersion(stored.name, &base, &version)) return fail("has no version");
-  const OperationRow* row = FindVhloOperation(base);
-  if (row == nullptr || version > row->version) return fail("needs a newer Kashi");
-  name = {row, static_cast<int8_t>(version), true};
+  const std::string text = absl::StrCat(dialect.name, ".", stored.name);
+  name.row = FindOperation(text);
+  if (name.row == nullptr && dialect.dialect != Dialect::kChlo) return fail("needs a newer Kashi");
+  name.text = name.row == nullptr ? program_->CopyText(text) : name.row->name;
+  name.properties = PlainPropertiesOf(name.text, name.row);
   return &name;
 }
 

@@ -12,7 +12,9 @@
 #include "kashi/stablehlo/bytecode/byte_cursor.h"
 #include "kashi/stablehlo/bytecode/bytecode_file.h"
 #include "kashi/stablehlo/bytecode/entries.h"
+#include "kashi/stablehlo/bytecode/plain_properties.h"
 #include "kashi/stablehlo/program/default_attributes.h"
+#include "kashi/stablehlo/program/normal_form.h"
 #include "kashi/stablehlo/program/operation_table.h"
 #include "kashi/stablehlo/program/program.h"
 
@@ -32,9 +34,11 @@ class OperationReader {
  private:
   // The name of an operation, which is looked up at its first use.
   struct Name {
-    const OperationRow* row = nullptr;
-    int8_t version = 1;
+    absl::string_view text;             // "stablehlo.add"; empty before the first use
+    const OperationRow* row = nullptr;  // null: an operation of chlo
+    int8_t version = 1;                 // of VHLO
     bool is_vhlo = false;
+    std::vector<PlainProperty> properties = {};  // not of VHLO
   };
   // An entry of the section of properties, as attributes of the operation that used it last.
   struct Properties {
@@ -89,15 +93,20 @@ class OperationReader {
   // Attributes.
   void SetAttributes(const Header& header, const Name& name, Operation* operation);
   void ReadProperties(const Header& header, const Name& name, const Operation& operation, Properties* properties);
+  void SetPlainAttributes(const Header& header, const Name& name, Operation* operation);
+  void ReadPlainProperties(const Header& header, const Name& name);
   void AddNewer(const Name& name, const Operation& operation, size_t begin);
   bool IsProperty(const Name& name, absl::string_view attribute) const;
-  const Attribute* NormalForm(const Attribute* attribute, const AttributeRow& row, const OperationRow& operation,
-                              size_t begin);
+  const Attribute* VhloForm(const Attribute* attribute, const AttributeRow& row, const OperationRow& operation,
+                            size_t begin);
+  bool CountCopies(const Header& header);
+  ByteCursor PropertiesOf(const Header& header);
 
   const BytecodeFile& file_;
   Program* program_;
   ReadError* error_;
   DefaultAttributes defaults_;
+  NormalForm normal_form_;
   Entries entries_;
   ByteCursor bytes_;
   std::vector<Name> names_;

@@ -36,6 +36,12 @@ const Attribute* FieldGuarded(EntryDecoder* decoder) {
   return decoder->AttributeReference();
 }
 
+// A byte 0, or a byte 1 and an attribute.
+const Attribute* FieldChosen(EntryDecoder* decoder) {
+  if (decoder->bytes().Byte() == 0) return decoder->NewAttribute(Attribute::Kind::kUnit);
+  return decoder->AttributeReference();
+}
+
 const Attribute* FieldAttributes(EntryDecoder* decoder) {
   Attribute* attribute = decoder->NewAttribute(Attribute::Kind::kArray);
   attribute->elements = decoder->AttributeList();
@@ -66,6 +72,12 @@ const Attribute* FieldBool(EntryDecoder* decoder) {
   return attribute;
 }
 
+const Attribute* FieldType(EntryDecoder* decoder) {
+  Attribute* attribute = decoder->NewAttribute(Attribute::Kind::kType);
+  attribute->type = decoder->TypeReference();
+  return attribute;
+}
+
 const Attribute* FieldDouble(EntryDecoder* decoder) { return decoder->ReadFloat(decoder->defaults().ElementType(F64)); }
 
 const Attribute* FieldSum(EntryDecoder* decoder) { return decoder->NewText(Attribute::Kind::kEnum, "SUM"); }
@@ -85,7 +97,7 @@ struct RecordField {
   FieldDecoder decode;
 };
 
-constexpr size_t kMostFields = 8;
+constexpr size_t kMostFields = 9;
 
 struct RecordRow {
   absl::string_view name;
@@ -146,9 +158,51 @@ constexpr RecordRow kRecords[] = {
     {"stablehlo.replica_group_mesh_axes", {{"mesh", FieldSymbol}, {"axes", FieldAttribute}}},
     {"stablehlo.mesh_axis", {{"name", FieldAttribute}, {"size", FieldInteger}}},
     {"stablehlo.mesh", {{"axes", FieldAttribute}, {"device_ids", FieldOptional}}},
+    {"stablehlo.channel_handle", {{"channel_id", FieldInteger}, {"channel_type", FieldInteger}}},
+    {"stablehlo.conv",
+     {{"input_batch_dimension", FieldInteger},
+      {"input_feature_dimension", FieldInteger},
+      {"input_spatial_dimensions", FieldIntegers},
+      {"kernel_input_feature_dimension", FieldInteger},
+      {"kernel_output_feature_dimension", FieldInteger},
+      {"kernel_spatial_dimensions", FieldIntegers},
+      {"output_batch_dimension", FieldInteger},
+      {"output_feature_dimension", FieldInteger},
+      {"output_spatial_dimensions", FieldIntegers}}},
+    {"stablehlo.dot",
+     {{"lhs_batching_dimensions", FieldIntegers},
+      {"rhs_batching_dimensions", FieldIntegers},
+      {"lhs_contracting_dimensions", FieldIntegers},
+      {"rhs_contracting_dimensions", FieldIntegers}}},
+    {"stablehlo.gather",
+     {{"offset_dims", FieldIntegers},
+      {"collapsed_slice_dims", FieldIntegers},
+      {"operand_batching_dims", FieldIntegers},
+      {"start_indices_batching_dims", FieldIntegers},
+      {"start_index_map", FieldIntegers},
+      {"index_vector_dim", FieldInteger}}},
+    {"stablehlo.scatter",
+     {{"update_window_dims", FieldIntegers},
+      {"inserted_window_dims", FieldIntegers},
+      {"input_batching_dims", FieldIntegers},
+      {"scatter_indices_batching_dims", FieldIntegers},
+      {"scatter_dims_to_operand_dims", FieldIntegers},
+      {"index_vector_dim", FieldInteger}}},
+    {"stablehlo.dot_algorithm",
+     {{"lhs_precision_type", FieldType},
+      {"rhs_precision_type", FieldType},
+      {"accumulation_type", FieldType},
+      {"lhs_component_count", FieldInteger},
+      {"rhs_component_count", FieldInteger},
+      {"num_primitive_operations", FieldInteger},
+      {"allow_imprecise_accumulation", FieldBool}}},
+    {"stablehlo.replica_group_mesh_axes", {{"mesh", FieldSymbol}, {"axes", FieldAttributes}}},
+    {"stablehlo.axis_ref", {{"name", FieldText}, {"sub_axis", FieldChosen}}},
+    {"stablehlo.mesh_axis", {{"name", FieldText}, {"size", FieldInteger}}},
+    {"stablehlo.mesh", {{"axes", FieldAttribute}, {"device_ids", FieldChosen}}},
 };
 constexpr size_t kRecordCount = sizeof(kRecords) / sizeof(kRecords[0]);
-static_assert(kRecordCount == static_cast<size_t>(RecordId::kMesh) + 1, "a row for each RecordId");
+static_assert(kRecordCount == static_cast<size_t>(RecordId::kPlainMesh) + 1, "a row for each RecordId");
 
 }  // namespace
 

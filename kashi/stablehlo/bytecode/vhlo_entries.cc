@@ -168,14 +168,7 @@ const Attribute* VhloBool(EntryDecoder* decoder) {
 
 template <AttributeForm kForm>
 const Attribute* VhloEnum(EntryDecoder* decoder) {
-  const Enumeration& enumeration = *FindEnumeration(kForm);
-  const uint64_t code = decoder->bytes().Varint();
-  if (code < enumeration.first_code || code - enumeration.first_code >= enumeration.values.size()) {
-    decoder->Fail(
-        absl::StrCat("value ", code, " of an enumeration like ", enumeration.values.back(), " needs a newer Kashi"));
-    return nullptr;
-  }
-  return decoder->NewText(Attribute::Kind::kEnum, enumeration.values[code - enumeration.first_code]);
+  return decoder->ReadEnum(kForm);
 }
 
 // StableHLO's text has it as a number.

@@ -98,8 +98,7 @@ absl::StatusOr<std::string> MappingsText(const Attribute& rule, absl::string_vie
 }
 
 // " reduction={j}", or nothing.
-absl::Status AppendFactors(const Attribute& rule, absl::string_view field, absl::string_view label,
-                           std::string* text) {
+absl::Status AppendFactors(const Attribute& rule, absl::string_view field, absl::string_view label, std::string* text) {
   KASHI_ASSIGN_OR_RETURN(const std::vector<int64_t> factors, Factors(rule, field));
   std::vector<std::string> names;
   for (const int64_t factor : factors) names.push_back(FactorText(factor));

@@ -246,6 +246,11 @@ bool MlirReader::Finish(OperationDraft* draft, absl::Span<const ResultName> name
   return DefineResults(operation, names);
 }
 
+bool MlirReader::NormaliseAttributes(OperationDraft* draft, Operation* operation) {
+  const absl::Status status = normal_form_.SetAttributes(draft->attributes, draft->row, operation);
+  return status.ok() || Error(draft->begin, draft->end, std::string(status.message()));
+}
+
 // Checks the numbers of operands, results and regions against the table.
 bool MlirReader::CheckCounts(const OperationDraft& draft) {
   if (draft.row == nullptr) return true;

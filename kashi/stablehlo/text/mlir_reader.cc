@@ -5,7 +5,8 @@
 
 namespace kashi::stablehlo {
 
-MlirReader::MlirReader(const SourceText& source) : source_(source), cursor_(source.text), defaults_(&program_) {
+MlirReader::MlirReader(const SourceText& source)
+    : source_(source), cursor_(source.text), defaults_(&program_), normal_form_(&program_, &defaults_) {
   constexpr size_t kMemoryOfByte = 3;  // an operation has some 100 bytes of text, and takes 200 to 300 in memory
   program_.Reserve(source.text.size() * kMemoryOfByte);
 }

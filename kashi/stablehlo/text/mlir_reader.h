@@ -13,7 +13,6 @@
 //   mlir_functions.cc   module, func.func
 //   pretty_forms.cc     the table of pretty forms, by operation
 //  pretty_regions.cc   the pretty forms of operations with regions
-//  mlir_normal_form.cc attributes in the forms of operation_table.h
 #ifndef KASHI_STABLEHLO_TEXT_MLIR_READER_H_
 #define KASHI_STABLEHLO_TEXT_MLIR_READER_H_
 
@@ -32,6 +31,7 @@
 #include "absl/types/span.h"
 #include "kashi/base/diagnostic.h"
 #include "kashi/stablehlo/program/default_attributes.h"
+#include "kashi/stablehlo/program/normal_form.h"
 #include "kashi/stablehlo/program/operation_table.h"
 #include "kashi/stablehlo/program/program.h"
 #include "kashi/stablehlo/text/text_cursor.h"
@@ -241,7 +241,6 @@ class MlirReader {
   bool ReadGeneric(OperationDraft* draft);
   bool ReadSignature(OperationDraft* draft);
   bool Finish(OperationDraft* draft, absl::Span<const ResultName> names, std::vector<Operation*>* operations);
-  const Attribute* NormaliseAttribute(const AttributeRow& row, const Attribute* value);
   bool NormaliseAttributes(OperationDraft* draft, Operation* operation);
   bool CheckCounts(const OperationDraft& draft);
   bool DefineResults(Operation* operation, absl::Span<const ResultName> names);
@@ -263,6 +262,7 @@ class MlirReader {
   TextCursor cursor_;
   Program program_;
   DefaultAttributes defaults_;
+  NormalForm normal_form_;
   Diagnostic error_;
   bool failed_ = false;
 

@@ -92,6 +92,25 @@ TEST(TextReader, GivesTheProgramOfTheArtifact) {
   EXPECT_GT(count, 35);
 }
 
+TEST(TextReader, GivesTheProgramOfPlainBytecode) {
+  const std::filesystem::path folder = std::filesystem::path(KASHI_TEST_DATA) / "stablehlo";
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder / "plain")) {
+    if (file.path().extension() != ".mlirbc") continue;
+    const std::string name = file.path().stem().string();
+    const std::filesystem::path own = folder / "plain" / (name + ".mlir");
+    const std::string text = FileContents(std::filesystem::exists(own) ? own : folder / "artifacts" / (name + ".mlir"));
+    const absl::StatusOr<Program> of_text = ReadText(text, name);
+    ASSERT_TRUE(of_text.ok()) << of_text.status();
+    const std::string bytes = FileContents(file.path());
+    const absl::StatusOr<Program> of_bytes = ReadBytecode(bytes);
+    ASSERT_TRUE(of_bytes.ok()) << name << ": " << of_bytes.status();
+    EXPECT_EQ(ProgramText(*of_text), ProgramText(*of_bytes)) << name;
+    ++count;
+  }
+  EXPECT_GT(count, 50);
+}
+
 // A text may end after a whole operation of the file's level; anywhere else its end is an error.
 TEST(TextReader, TruncationIsAnErrorOrAProgram) {
   for (const std::filesystem::path& path : TextFiles()) {
