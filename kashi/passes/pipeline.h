@@ -19,14 +19,22 @@ namespace kashi::passes {
 struct PassRow {
   absl::string_view name;  // as in dumps and golden files
   PassFunction run;
+  absl::string_view result;   // what is there afterwards, or not any more
   absl::string_view assumes;  // for readers; "": nothing
 };
 
 absl::Span<const PassRow> Passes();
 
+// Passes that an engine runs in other ways, for those who run passes by hand: `fuse` (fuse.h) and `dce`, which removes
+// dead code.
+absl::Span<const PassRow> OtherPasses();
+
 using AfterPass = absl::FunctionRef<absl::Status(const PassRow& pass, const HloModule& module)>;
 
-// Runs all of them, then removes dead code. `after` is called after each, to dump the module. Ends with the first error
+// One of them. With context.verifies, INTERNAL if it leaves an invalid module.
+absl::Status RunPass(const PassRow& pass, HloModule* module, const PassContext& context);
+
+// Runs all of Passes(), then removes dead code. `after` is called after each, to dump the module. Ends with the first error
 // of a pass, of context.check_stopped or of `after`.
 absl::Status RunPasses(HloModule* module, const PassContext& context, AfterPass after);
 absl::Status RunPasses(HloModule* module, const PassContext& context);

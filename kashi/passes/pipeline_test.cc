@@ -15,30 +15,13 @@
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
 #include "kashi/hlo/verifier/hlo_verifier.h"
+#include "kashi/passes/any_engine.h"
 #include "kashi/passes/fuse.h"
-#include "kashi/passes/plain_array.h"
 
 namespace kashi::passes {
 namespace {
 
 const std::string kDashes = "\n----------------------------------------\n";
-
-// An engine that has code for all elementwise operations, and for those that move elements: passes need no other one.
-class AnyElementwise : public CodeSupport {
- public:
-  bool CanCompute(const HloInstruction& x) const override { return HloInstruction::IsOpElementwise(x.opcode()); }
-  bool CanFuse(const HloInstruction& x) const override {
-    return IsPlainArray(x.shape()) && !x.HasControlDependencies() && (CanCompute(x) || MovesElements(x.opcode())) &&
-           absl::c_all_of(x.operands(), [](const HloInstruction* operand) { return IsPlainArray(operand->shape()); });
-  }
-  bool MovesElements(HloOpcode opcode) const override {
-    return opcode == HloOpcode::kConstant || opcode == HloOpcode::kBroadcast || opcode == HloOpcode::kReshape ||
-           opcode == HloOpcode::kSlice || opcode == HloOpcode::kTranspose;
-  }
-  bool IsExpensive(const HloInstruction& x) const override {
-    return GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kTranscendental);
-  }
-};
 
 absl::Status Verify(HloModule* module) {
   return HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module).status();
@@ -85,7 +68,7 @@ TEST_P(PassesTest, MakesWhatItsFileSays) {
   Golden golden(GetParam().name);
   ASSERT_NE(golden.module, nullptr);
   const std::string before = golden.module->ToString();
-  ASSERT_EQ(GetParam().run(golden.module.get(), {AnyElementwise()}), absl::OkStatus());
+  ASSERT_EQ(GetParam().run(golden.module.get(), {AnyEngine()}), absl::OkStatus());
   EXPECT_NE(golden.module->ToString(), before) << "nothing changed";
   golden.Compare();
 }
@@ -95,10 +78,10 @@ TEST_P(PassesTest, ChangesNothingTheSecondTime) {
     SCOPED_TRACE(row.name);
     const Golden golden(row.name);
     ASSERT_NE(golden.module, nullptr);
-    ASSERT_EQ(GetParam().run(golden.module.get(), {AnyElementwise()}), absl::OkStatus());
+    ASSERT_EQ(GetParam().run(golden.module.get(), {AnyEngine()}), absl::OkStatus());
     golden.module->RemoveDeadCode();
     const std::string once = golden.module->ToString();
-    ASSERT_EQ(GetParam().run(golden.module.get(), {AnyElementwise()}), absl::OkStatus());
+    ASSERT_EQ(GetParam().run(golden.module.get(), {AnyEngine()}), absl::OkStatus());
     golden.module->RemoveDeadCode();
     EXPECT_EQ(golden.module->ToString(), once);
   }
@@ -108,7 +91,7 @@ TEST_P(PassesTest, StopsWithTheError) {
   const Golden golden(GetParam().name);
   ASSERT_NE(golden.module, nullptr);
   const auto stop = [] { return absl::CancelledError("stop"); };
-  EXPECT_EQ(GetParam().run(golden.module.get(), {AnyElementwise(), true, false, stop}), absl::CancelledError("stop"));
+  EXPECT_EQ(GetParam().run(golden.module.get(), {AnyEngine(), true, false, stop}), absl::CancelledError("stop"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PassesTest, testing::ValuesIn(Passes().begin(), Passes().end()), [](const auto& info) {
@@ -122,7 +105,7 @@ TEST(PipelineTest, RunsAllInOrderAndLeavesValidModules) {
     const Golden golden(row.name);
     ASSERT_NE(golden.module, nullptr);
     std::vector<absl::string_view> seen, all;
-    const absl::Status status = RunPasses(golden.module.get(), {AnyElementwise(), true, /*verifies=*/true},
+    const absl::Status status = RunPasses(golden.module.get(), {AnyEngine(), true, /*verifies=*/true},
                                           [&](const PassRow& pass, const HloModule&) {
                                             seen.push_back(pass.name);
                                             return absl::OkStatus();
@@ -136,17 +119,48 @@ TEST(PipelineTest, RunsAllInOrderAndLeavesValidModules) {
 TEST(PipelineTest, TheErrorAfterAPassEndsIt) {
   const Golden golden("fold-constants");
   int passes = 0;
-  const absl::Status status = RunPasses(golden.module.get(), {AnyElementwise()}, [&](const PassRow&, const HloModule&) {
+  const absl::Status status = RunPasses(golden.module.get(), {AnyEngine()}, [&](const PassRow&, const HloModule&) {
     return ++passes == 2 ? absl::InternalError("no") : absl::OkStatus();
   });
   EXPECT_EQ(status, absl::InternalError("no"));
   EXPECT_EQ(passes, 2);
 }
 
+TEST(PipelineTest, OtherPassesRunByHand) {
+  Golden golden("fuse");
+  ASSERT_NE(golden.module, nullptr);
+  std::vector<absl::string_view> names;
+  for (const PassRow& pass : OtherPasses()) {
+    names.push_back(pass.name);
+    ASSERT_EQ(RunPass(pass, golden.module.get(), {AnyEngine(), true, /*verifies=*/true}), absl::OkStatus());
+  }
+  EXPECT_THAT(names, testing::ElementsAre("fuse", "dce"));
+  golden.Compare();
+}
+
+TEST(PipelineTest, DeadCodeIsRemoved) {
+  Golden golden("fuse");
+  ASSERT_NE(golden.module, nullptr);
+  const std::string before = golden.module->ToString();
+  golden.module->entry_computation()->AddInstruction(HloInstruction::CreateToken());
+  const PassRow& dce = OtherPasses()[1];
+  const auto stop = [] { return absl::CancelledError("stop"); };
+  EXPECT_EQ(RunPass(dce, golden.module.get(), {AnyEngine(), true, false, stop}), absl::CancelledError("stop"));
+  EXPECT_NE(golden.module->ToString(), before);
+  EXPECT_EQ(RunPass(dce, golden.module.get(), {AnyEngine()}), absl::OkStatus());
+  EXPECT_EQ(golden.module->ToString(), before);
+}
+
+TEST(PipelineTest, RowsSayWhatTheyDo) {
+  for (const auto rows : {Passes(), OtherPasses()}) {
+    for (const PassRow& row : rows) EXPECT_NE(row.result, "") << row.name;
+  }
+}
+
 TEST(FuseTest, MakesWhatItsFileSays) {
   Golden golden("fuse");
   ASSERT_NE(golden.module, nullptr);
-  const auto fusions = FuseInstructions(golden.module.get(), {AnyElementwise()});
+  const auto fusions = FuseInstructions(golden.module.get(), {AnyEngine()});
   ASSERT_TRUE(fusions.ok()) << fusions.status();
   EXPECT_EQ(fusions->size(), 2);
   golden.Compare();
@@ -155,7 +169,7 @@ TEST(FuseTest, MakesWhatItsFileSays) {
 TEST(FuseTest, MergesFusionsAsItsFileSays) {
   Golden golden("merge-fusions");
   ASSERT_NE(golden.module, nullptr);
-  const auto fusions = FuseInstructions(golden.module.get(), {AnyElementwise()});
+  const auto fusions = FuseInstructions(golden.module.get(), {AnyEngine()});
   ASSERT_TRUE(fusions.ok()) << fusions.status();
   for (const HloInstruction* fusion : *fusions) EXPECT_EQ(fusion->opcode(), HloOpcode::kFusion);
   golden.Compare();

@@ -26,9 +26,13 @@ int64_t CountLayouts(const Shape& shape) {
 }
 int64_t CountLayoutsOf(const HloInstruction& x) { return CountLayouts(x.shape()); }
 
-void EraseLayouts(HloInstruction* x) {
-  x->set_shared_shape(SharedShape(ShapeWithText(LayoutUtil::GetWithDefaultLayout(x->shape()))));
+// LayoutUtil::SetToDefaultLayout keeps tiles and memory spaces.
+Shape WithDefaultLayout(Shape shape) {
+  LayoutUtil::ClearLayout(&shape);
+  LayoutUtil::SetToDefaultLayout(&shape);
+  return shape;
 }
+void EraseLayouts(HloInstruction* x) { x->set_shared_shape(SharedShape(ShapeWithText(WithDefaultLayout(x->shape())))); }
 
 int64_t CountMetadata(const HloInstruction& x) { return x.has_metadata() && x.metadata() != OpMetadata() ? 1 : 0; }
 void EraseMetadata(HloInstruction* x) { x->set_shared_metadata({}); }
@@ -155,7 +159,14 @@ int64_t CountEntryLayouts(const HloModule& module) {
   for (const ShapeLayout& parameter : layout.parameter_layouts()) count += CountLayouts(parameter.shape());
   return count;
 }
-void EraseEntryLayouts(HloModule* module) { module->mutable_entry_computation_layout()->SetToDefaultLayout(); }
+void EraseEntryLayouts(HloModule* module) {
+  const ComputationLayout& before = module->entry_computation_layout();
+  ComputationLayout layout{ShapeLayout(WithDefaultLayout(before.result_shape()))};
+  for (const ShapeLayout& parameter : before.parameter_layouts()) {
+    layout.add_parameter_layout(ShapeLayout(WithDefaultLayout(parameter.shape())));
+  }
+  module->mutable_config().set_entry_computation_layout(std::move(layout));
+}
 
 int64_t CountReplicas(const HloModule& module) { return module.config().replica_count() > 1 ? 1 : 0; }
 void EraseReplicas(HloModule* module) { module->mutable_config().set_replica_count(1); }

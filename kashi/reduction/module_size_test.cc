@@ -74,7 +74,7 @@ TEST(ModuleSizeTest, HugeSizesDoNotOverflow) {
 TEST(AttributesTest, WhatIsErasedIsNotCounted) {
   const auto module = ParseModule(R"(HloModule m
 ENTRY e {
-  p = f32[4,8]{0,1} parameter(0), sharding={replicated}, parameter_replication={true}
+  p = f32[4,8]{0,1:T(8,128)S(1)} parameter(0), sharding={replicated}, parameter_replication={true}
   q = f32[4,8] negate(p), metadata={op_name="q"}, frontend_attributes={x="1",y="2"}, statistics={visualizing_index=0,stat=5}
   ROOT r = f32[4,8] add(q, q), control-predecessors={q}, backend_config="c", origin={{"r"}}, something_new=3
 })");

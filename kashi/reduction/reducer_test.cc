@@ -54,9 +54,10 @@ TEST(ReducerTest, FindsTheOneInstructionOfTwoThousand) {
   EXPECT_TRUE(reduction.is_interesting);
   EXPECT_EQ(reduction.stopped, absl::OkStatus());
   EXPECT_EQ(reduction.before.instructions, 2003);
-  EXPECT_EQ(reduction.best->text,
-            "HloModule m, entry_computation_layout={()->f32[1,1]{1,0}}\n\nENTRY %e () -> f32[1,1] {\n"
-            "  %constant = f32[1,1]{1,0} constant({ {0} })\n  ROOT %x1000 = f32[1,1]{1,0} tanh(%constant)\n}\n\n");
+  EXPECT_EQ(reduction.best->size.ToString(), "2 instructions (1 that compute), 2 elements, 0 attributes");
+  EXPECT_TRUE(
+      absl::StrContains(reduction.best->text, "constant({ {0} })\n  ROOT %x1000 = f32[1,1]{1,0} tanh(%constant"))
+      << reduction.best->text;
   EXPECT_LE(reduction.progress.checks, 100);
   EXPECT_GE(reduction.progress.candidates, reduction.progress.checks - 1);
 }

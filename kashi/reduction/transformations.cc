@@ -5,14 +5,16 @@
 namespace kashi::reduction {
 namespace {
 
-// First what is cheap and makes all later candidates cheaper, then what removes most at once. What only makes the
-// result nicer comes last. A search begins again at the top until nothing helps any more.
+// First what makes all later candidates cheaper, and removes most at once. What only makes the result nicer comes last.
+// A search begins again at the top until nothing helps any more.
 constexpr Transformation kTransformations[] = {
     {"attributes", "instructions without metadata, backend configs, shardings, layouts …", true, false, &FindAttributes,
      &EraseAttributes},
     {"outputs", "fewer results of the entry", true, false, &FindOutputs, &DropOutputs},
     {"instructions", "parts of the entry cut out: what they gave to others becomes inputs, what they took outputs",
      true, false, &FindInstructions, &DropInstructions},
+    {"sizes", "a size of dimensions replaced by a smaller one wherever it occurs", false, false, &FindSizes,
+     &ShrinkSizes},
     {"root", "an operand of the root as the root", false, false, &FindNewRoots, &MakeRoot},
     {"computations", "a called computation as the entry", false, false, &FindNewEntries, &MakeEntry},
     {"calls", "calls and fusions replaced by their bodies", true, false, &FindCalls, &InlineCalls},
@@ -35,8 +37,6 @@ constexpr Transformation kTransformations[] = {
      &ReplaceByOther},
     {"inputs", "inputs left out that are not used", true, false, &FindUnusedInputs, &DropInputs},
     {"trip counts", "loops with fewer iterations", false, true, &FindTripCounts, &ShrinkTripCounts},
-    {"sizes", "a size of dimensions replaced by a smaller one wherever it occurs", false, false, &FindSizes,
-     &ShrinkSizes},
     {"types", "an element type replaced by a narrower one wherever it occurs", false, false, &FindTypes, &NarrowTypes},
     {"module attributes", "a module without schedule, aliases, partitions …", true, false, &FindModuleAttributes,
      &EraseModuleAttributes},
