@@ -88,8 +88,8 @@ inline bool HasCustomCalls(const HloModule& module) {
 
 // Runs a module compiled; `kernels` is set to the number of its kernels. It also runs between guard pages, where an
 // access beyond an array ends the test, and an element that nobody wrote gives another result; with a value for each
-// instruction, so that a wrong plan of memory gives another result; and with its results in the memory of its arguments,
-// where the module has aliases.
+// instruction, so that a wrong plan of memory gives another result; and, where the module has aliases, with its results
+// in the memory of its arguments.
 inline absl::StatusOr<Literal> RunCompiled(const HloModule& module, const std::vector<Literal>& arguments,
                                            const CompileOptions& options = {}, int64_t* kernels = nullptr) {
   KASHI_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledProgram> program, CompiledProgram::Compile(module, options));

@@ -142,8 +142,8 @@ TEST(ProgramTest, DonatedArguments) {
   EXPECT_EQ(program->ExecuteValues(std::move(donated)).value().data<float>()[999], -1.0f);
 }
 
-// Results in the memory of the arguments of which the module says it, by kernels and by native functions. Arguments that
-// somebody else holds stay as they are.
+// Results in the memory of the arguments of which the module says it, by kernels and by native functions. Arguments
+// that somebody else holds stay as they are.
 TEST(ProgramTest, ResultsInAliasedArguments) {
   for (const int64_t n : {1, 4, 1000, 100000}) {
     const auto program = MakeProgram(absl::StrReplaceAll(

@@ -13,8 +13,8 @@
 //   the result {devices=[1,1,2,4]<=[8] last_tile_dims={manual, replicated}}:
 //   8 devices, tile t = device / 4 of x; one tile and two groups in the result: group = device / 4.
 //
-// Shardy's `unreduced` axes: along them each device has a term of a sum, the array itself is the sum. On the way in, the
-// first device along these axes gets the array, and the others zeros.
+// Shardy's `unreduced` axes: along them each device has a term of a sum, the array itself is the sum. On the way in,
+// the first device along these axes gets the array, and the others zeros.
 #ifndef KASHI_DEVICES_SHARDING_BORDER_H_
 #define KASHI_DEVICES_SHARDING_BORDER_H_
 

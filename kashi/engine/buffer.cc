@@ -47,6 +47,14 @@ absl::Status Buffer::CopyToHost(void* target, const Placement& placement) const 
   return device().memory().CopyOut(value, target, placement);
 }
 
+absl::Status Buffer::CopyBytesToHost(int64_t offset, int64_t bytes, void* target) const {
+  if (offset < 0 || bytes < 0 || offset > size_bytes() - bytes) {
+    return InvalidArgument("%d bytes at %d are not within the %d bytes of the buffer", bytes, offset, size_bytes());
+  }
+  KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));
+  return bytes == 0 ? absl::OkStatus() : device().memory().CopyBytesOut(value, offset, bytes, target);
+}
+
 absl::StatusOr<Buffer::ExternalReference> Buffer::AcquireExternalReference() const {
   if (!shape().IsArray()) return InvalidArgument("a %s has no elements", ShapeUtil::HumanString(shape()));
   KASHI_ASSIGN_OR_RETURN(const Value value, AwaitValue(*state_));

@@ -66,6 +66,8 @@ class Buffer {
   // of `ready`. CopyToHost accepts any placement with the same type and sizes; `target` has the bytes that it needs.
   absl::StatusOr<Literal> ToLiteral() const;
   absl::Status CopyToHost(void* target, const Placement& placement) const;
+  // Some bytes of the elements as the device has them. INVALID_ARGUMENT if they are not within size_bytes().
+  absl::Status CopyBytesToHost(int64_t offset, int64_t bytes, void* target) const;
   absl::StatusOr<ExternalReference> AcquireExternalReference() const;
 
   // A buffer in this memory space, of the same client. On the same device it is an array of its own; on another device,

@@ -125,7 +125,9 @@ absl::StatusOr<std::unique_ptr<Buffer>> Client::BufferFromLiteral(const LiteralS
   }
   KASHI_ASSIGN_OR_RETURN(MemorySpace* const place, PlaceOf(memory_space));
   KASHI_ASSIGN_OR_RETURN(Value value, Value::FromLiteral(literal, memory_));
-  KASHI_ASSIGN_OR_RETURN(value, engine::ToDevice(place->device().memory(), std::move(value), memory_));
+  const engine::DeviceMemory& memory = place->device().memory();
+  KASHI_ASSIGN_OR_RETURN(value, engine::ToDevice(memory, std::move(value), memory_));
+  KASHI_ASSIGN_OR_RETURN(value, memory.MakeOwn(std::move(value), memory_));  // small arrays are not aligned yet
   const Shape shape = value.shape();
   return MakeBuffer(shape, std::move(value), *place);
 }

@@ -8,6 +8,7 @@
 #ifndef KASHI_ENGINE_DEVICE_MEMORY_H_
 #define KASHI_ENGINE_DEVICE_MEMORY_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,11 @@ class DeviceMemory {
                                       const std::shared_ptr<const void>& owner) const = 0;
   // Writes the elements to the host, in this placement. INVALID_ARGUMENT unless it has the array's type and sizes.
   virtual absl::Status CopyOut(const Value& array, void* target, const Placement& placement) const = 0;
+  // Writes `bytes` bytes of the dense elements, from byte `offset` on, to the host. They lie within the array.
+  virtual absl::Status CopyBytesOut(const Value& array, int64_t offset, int64_t bytes, void* target) const = 0;
+  // Writes the elements of `array` to `target`, another array of the devices, which is unique and has the shape of this
+  // one.
+  virtual absl::Status MoveWithin(Value array, Value* target) const = 0;
   // The array itself if nothing else refers to its memory, which is aligned as that of CopyIn; otherwise a copy.
   virtual absl::StatusOr<Value> MakeOwn(Value array, const std::shared_ptr<MemoryBudget>& budget) const = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,14 @@ class FarMemory : public DeviceMemory {
   }
   absl::Status CopyOut(const Value& array, void* target, const Placement& placement) const override {
     return HostMemory().CopyOut(Contents(array), target, placement);
+  }
+  absl::Status CopyBytesOut(const Value& array, int64_t offset, int64_t bytes, void* target) const override {
+    return HostMemory().CopyBytesOut(Contents(array), offset, bytes, target);
+  }
+  absl::Status MoveWithin(Value array, Value* target) const override {
+    const Value from = Contents(array), to = Contents(*target);
+    std::memcpy(const_cast<void*>(to.untyped_data()), from.untyped_data(), static_cast<size_t>(from.byte_count()));
+    return absl::OkStatus();
   }
   absl::StatusOr<Value> MakeOwn(Value array, const std::shared_ptr<MemoryBudget>& budget) const override {
     if (array.is_unique()) return array;
@@ -166,6 +175,19 @@ TEST_F(DeviceMemoryTest, ArraysGoInAndOutInAnyPlacement) {
   EXPECT_EQ(Far().arrays(), 0u);
 }
 
+TEST_F(DeviceMemoryTest, BytesGoOut) {
+  const auto x = MakeBuffer({1, 2, 3});
+  float back[2] = {};
+  ASSERT_TRUE(x->CopyBytesToHost(/*offset=*/4, /*bytes=*/8, back).ok());
+  EXPECT_THAT(back, ElementsAre(2, 3));
+  ASSERT_TRUE(x->CopyBytesToHost(12, 0, nullptr).ok());
+  for (const auto& [offset, bytes] : {std::pair<int64_t, int64_t>{-1, 2}, {0, -1}, {8, 5}, {13, 0}, {INT64_MAX, 1}}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(x->CopyBytesToHost(offset, bytes, back))) << offset;
+  }
+  x->Delete();
+  EXPECT_TRUE(absl::IsInvalidArgument(x->CopyBytesToHost(0, 0, back)));
+}
+
 TEST_F(DeviceMemoryTest, ProgramsRunOnBuffers) {
   const auto program = Load(kAddOne);
   const auto x = MakeBuffer({1, 2, 3});
@@ -221,6 +243,21 @@ TEST_F(DeviceMemoryTest, UniqueArraysAreWrittenInPlace) {
   const Value copy = Far().MakeOwn(x, budget).value();
   EXPECT_EQ(Far().copies(), before + 1);
   EXPECT_NE(copy.untyped_data(), x.untyped_data());
+}
+
+TEST_F(DeviceMemoryTest, ResultsGoToDonatedArguments) {
+  const auto program = Load(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+    ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) n = f32[2] negate(x)
+      ROOT r = (f32[2], f32[2]) tuple(y, n) })");
+  const auto x = MakeBuffer({1, 2}), y = MakeBuffer({3, 4});
+  const auto address = [](const Buffer& buffer) { return buffer.AcquireExternalReference().value().data(); };
+  const void *const at_x = address(*x), *const at_y = address(*y);
+  const auto results = program->Execute({{x.get(), y.get()}}).value();
+  EXPECT_EQ(results[0].buffers[0]->ToLiteral().value(), LiteralUtil::CreateR1<float>({3, 4}));
+  EXPECT_EQ(results[0].buffers[1]->ToLiteral().value(), LiteralUtil::CreateR1<float>({-1, -2}));
+  EXPECT_EQ(address(*results[0].buffers[0]), at_x);
+  EXPECT_EQ(address(*results[0].buffers[1]), at_y);
+  EXPECT_EQ(Far().arrays(), 2u);
 }
 
 TEST_F(DeviceMemoryTest, BuffersOfTwoDevicesShareNothingWithTheHost) {

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kashi/base/page_buffer.h"
+#include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/dense_placement.h"
 #include "kashi/engine/device_memory.h"
@@ -54,6 +56,23 @@ class Host : public DeviceMemory {
     KASHI_ASSIGN_OR_RETURN(const Placement dense, DensePlacement(array.shape()));
     KASHI_ASSIGN_OR_RETURN(const RelayoutPlan plan, RelayoutPlan::Make(dense, placement));
     plan.Execute(array.untyped_data(), target);
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyBytesOut(const Value& array, int64_t offset, int64_t bytes, void* target) const override {
+    CopyBytes(array.bytes() + offset, target, bytes);
+    return absl::OkStatus();
+  }
+
+  // Large arrays that nobody else holds exchange their pages.
+  absl::Status MoveWithin(Value array, Value* target) const override {
+    const char* const from = array.bytes();
+    char* const to = target->mutable_bytes();
+    const bool may_move = array.is_unique() && array.is_of_budget() && target->is_of_budget();
+    if (may_move && base::MoveBlock(array.mutable_data(), to, array.byte_count())) return absl::OkStatus();
+    constexpr int64_t kGrain = int64_t{1} << 20;
+    base::ParallelFor(array.byte_count(), kGrain,
+                      [&](int64_t begin, int64_t end, int) { CopyBytes(from + begin, to + begin, end - begin); });
     return absl::OkStatus();
   }
 

@@ -17,6 +17,7 @@
 #include "kashi/engine/client.h"
 #include "kashi/engine/device_memory.h"
 #include "kashi/engine/device_queue.h"
+#include "kashi/engine/donated_memory.h"
 #include "kashi/engine/engine_choice.h"
 #include "kashi/engine/leaves.h"
 #include "kashi/engine/nested_launch.h"
@@ -75,6 +76,7 @@ struct ProgramLaunch {
   DeviceCounts counts;
   ExecuteOptions options;
   std::vector<OfDevice> devices;
+  std::shared_ptr<const std::vector<buffers::LeafAlias>> aliases;  // whose results may have to be moved
   std::shared_ptr<std::atomic<int64_t>> last_ns;
   bool has_begun = false;  // its arguments had no errors
   absl::Status status;     // after the run: of the program itself
@@ -168,10 +170,13 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   std::vector<std::vector<Value>> arguments;
   absl::flat_hash_set<const void*> kept;  // memory that stays the caller's, or that of other buffers
   absl::Status error;
-  for (OfDevice& device : devices) {
-    absl::StatusOr<std::vector<Value>> leaves = TakeAll(std::move(device.arguments), &kept);
+  std::vector<DonatedMemory> donated(devices.size());
+  for (size_t d = 0; d < devices.size(); ++d) {
+    absl::StatusOr<std::vector<Value>> leaves = TakeAll(std::move(devices[d].arguments), &kept);
     error.Update(leaves.status());
-    if (leaves.ok()) arguments.push_back(ArgumentsOfLeaves(entry, *std::move(leaves)));
+    if (!leaves.ok()) continue;
+    for (const buffers::LeafAlias& alias : *aliases) donated[d].Lend(alias, &*leaves);
+    arguments.push_back(ArgumentsOfLeaves(entry, *std::move(leaves)));
   }
   if (!error.ok()) return error;
   if (options.cancelled != nullptr && options.cancelled->load()) {
@@ -179,12 +184,14 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
   }
   has_begun = true;
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> values, ResultsOf(std::move(arguments)));
+  const DeviceMemory& of_devices = ProgramDoor::MemoryOf(*program);
   std::vector<std::vector<Value>> results;
-  for (Value& value : values) {
-    results.push_back(LeavesOf(std::move(value)));
+  for (size_t d = 0; d < devices.size(); ++d) {
+    results.push_back(LeavesOf(std::move(values[d])));
+    KASHI_RETURN_IF_ERROR(donated[d].PlaceResults(of_devices, memory, &results.back()));
     for (Value& leaf : results.back()) {
       if (!leaf.is_array() || !IsToCopy(leaf, kept)) continue;
-      KASHI_ASSIGN_OR_RETURN(leaf, ProgramDoor::MemoryOf(*program).MakeOwn(std::move(leaf), memory));
+      KASHI_ASSIGN_OR_RETURN(leaf, of_devices.MakeOwn(std::move(leaf), memory));
     }
   }
   return results;
@@ -258,7 +265,9 @@ LoadedProgram::LoadedProgram(Client& client, std::shared_ptr<const Program> prog
       devices_(std::move(devices)),
       argument_shapes_(engine::ArgumentLeaves(*program_->module().entry_computation())),
       result_shapes_(engine::ResultLeaves(*program_->module().entry_computation())),
-      is_donated_(engine::DonatedLeaves(program_->module())) {
+      is_donated_(engine::DonatedLeaves(program_->module())),
+      aliases_(std::make_shared<const Aliases>(buffers::AliasesOf(program_->module()))),
+      aliases_to_place_(std::make_shared<const Aliases>(engine::AliasesToPlace(*program_))) {
   for (std::vector<Shape>* shapes : {&argument_shapes_, &result_shapes_}) {
     for (Shape& shape : *shapes) LayoutUtil::SetToDefaultLayout(&shape);
   }
@@ -333,6 +342,8 @@ absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
   launch->program = program_;
   launch->runs = runs_;
   launch->memory = client_.memory();
+  // Calls of handlers run without the engine's plan of memory.
+  launch->aliases = options.custom_call_handler ? aliases_ : aliases_to_place_;
   launch->last_ns = last_ns_;
   launch->options = options;
   KASHI_ASSIGN_OR_RETURN(launch->counts, DeviceCountsOf(program_->module()));

@@ -19,6 +19,10 @@
 
 namespace kashi {
 
+namespace buffers {
+struct LeafAlias;
+}  // namespace buffers
+
 namespace engine {
 struct ProgramLaunch;
 class RunPool;
@@ -36,6 +40,8 @@ struct ExecuteOptions {
   // Whether a program of one device with handlers may run within the call, too, if all but them is short: as XLA's CPU
   // client does it. A handler must not wait then for what the caller does next.
   bool may_run_handlers_within = false;
+  // A program of one device whose arguments are ready runs within the call, however long it takes.
+  bool runs_within = false;
 };
 
 struct DeviceResults {
@@ -89,6 +95,8 @@ class LoadedProgram {
   const std::vector<LocalDevice*> devices_;
   std::vector<Shape> argument_shapes_, result_shapes_;
   std::vector<bool> is_donated_;
+  using Aliases = std::vector<buffers::LeafAlias>;
+  std::shared_ptr<const Aliases> aliases_, aliases_to_place_;  // of the module; those of AliasesToPlace
   bool is_short_ = false;  // as its instructions tell
   bool is_cheap_ = false;  // all but its loops and calls is short
   // The time of the last run, for programs with loops, whose instructions do not tell. Shared with the runs.

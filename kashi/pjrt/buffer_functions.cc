@@ -1,6 +1,5 @@
 // Buffers.
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -211,18 +210,10 @@ absl::Status Call(PJRT_Buffer_ToHostBuffer_Args& args) {
 }
 
 absl::Status Call(PJRT_Buffer_CopyRawToHost_Args& args) {
-  const Buffer& buffer = *args.buffer->buffer;
-  if (args.offset < 0 || args.transfer_size < 0 || args.offset > buffer.size_bytes() - args.transfer_size) {
-    return InvalidArgument("%d bytes at %d are not within the %d bytes of the buffer", args.transfer_size, args.offset,
-                           buffer.size_bytes());
-  }
-  const auto copy = [dst = args.dst, offset = args.offset,
-                     size = args.transfer_size](const Buffer& ready) -> absl::Status {
-    KASHI_ASSIGN_OR_RETURN(const Buffer::ExternalReference reference, ready.AcquireExternalReference());
-    if (size > 0) std::memcpy(dst, static_cast<const char*>(reference.data()) + offset, static_cast<size_t>(size));
-    return absl::OkStatus();
+  const auto copy = [dst = args.dst, offset = args.offset, bytes = args.transfer_size](const Buffer& ready) {
+    return ready.CopyBytesToHost(offset, bytes, dst);
   };
-  KASHI_ASSIGN_OR_RETURN(args.event, WhenReady(buffer, copy));
+  KASHI_ASSIGN_OR_RETURN(args.event, WhenReady(*args.buffer->buffer, copy));
   return absl::OkStatus();
 }
 
