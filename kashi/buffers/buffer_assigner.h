@@ -4,8 +4,8 @@
 // a loop. A step writes its result there if nothing holds that buffer at the time; otherwise the array moves there at
 // the end.
 //
-// A result that may lie in the memory of an argument (an alias) has this argument as its tenant: it counts as held until
-// the argument's last use. A step that reads the argument there, element by element, may write it.
+// A result that may lie in the memory of an argument (an alias) has this argument as its tenant: it counts as held
+// until the argument's last use. A step that reads the argument there, element by element, may write it.
 #ifndef KASHI_BUFFERS_BUFFER_ASSIGNER_H_
 #define KASHI_BUFFERS_BUFFER_ASSIGNER_H_
 

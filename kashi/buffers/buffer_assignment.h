@@ -140,9 +140,9 @@ struct BufferAssignment {
   };
   std::vector<Update> updates;
   // The result may lie in the memory of the argument, if nobody else holds that, as the module says it
-  // (input_output_alias): nothing reads the argument after the result's memory is written, except for the operation that
-  // writes it, element by element. If it lies elsewhere, all is right, too. No result and no argument is in two aliases,
-  // or in an alias and an update.
+  // (input_output_alias): nothing reads the argument after the result's memory is written, except for the operation
+  // that writes it, element by element. If it lies elsewhere, all is right, too. No result and no argument is in two
+  // aliases, or in an alias and an update.
   std::vector<LeafAlias> aliases;
 
   // "arena+64", "argument 0".

@@ -1,6 +1,6 @@
 // A machine that runs buffer assignments on made-up values, as an oracle for tests. A reference
-// (buffer_reference_testing.h) evaluates the computation by values only, so the machine knows what each instruction must
-// read. For each byte, its memory keeps the value that the byte is part of, and the position in that value.
+// (buffer_reference_testing.h) evaluates the computation by values only, so the machine knows what each instruction
+// must read. For each byte, its memory keeps the value that the byte is part of, and the position in that value.
 //
 //   TagMemory memory(assignment, argument_bytes, arguments, mode);
 //   KASHI_RETURN_IF_ERROR(TagMachine(rules, &memory, &counts).RunSequence(assignment.steps, &reference));

@@ -44,8 +44,8 @@ draw { low = f32[] constant(0)
 )";
 
 // The names of all instructions but parameters, in the order that is made of the order of the text, and the updates.
-// `body` may use x = f32[9], i = s32[1], k = s32[], u = f32[] and w = f32[1]. `replacers`: instructions that may replace
-// their operand 0.
+// `body` may use x = f32[9], i = s32[1], k = s32[], u = f32[] and w = f32[1]. `replacers`: instructions that may
+// replace their operand 0.
 std::string Ordered(absl::string_view body, const std::vector<std::string>& replacers = {}) {
   const std::string text = absl::StrCat(kComputations, R"(ENTRY e {
   x = f32[9] parameter(0)

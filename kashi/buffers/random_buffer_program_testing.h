@@ -141,35 +141,8 @@ class ProgramText {
     return name;
   }
 
-  std::string computations_;
+  // ---- Aliases of arguments and results.
 
- private:
-  std::mt19937 random_;
-  int next_ = 0;
-};
-
-// Random programs: arrays of a few sizes and types, tuples of tuples, loops and conditionals in each other.
-class RandomProgram : private ProgramText {
- public:
-  RandomProgram(uint32_t seed, int size) : ProgramText(seed), size_(size) {}
-
-  std::string Text() {
-    Scope entry;
-    std::vector<Leaf> arguments, results;
-    for (int64_t i = Below(4); i >= 0; --i) {
-      const Type type = RandomType(2);
-      AddLeaves(type, entry.lines.size(), {}, &arguments);
-      Add(&entry, type, absl::StrCat("parameter(", entry.lines.size(), ")"));
-    }
-    AddOperations(&entry, size_, 0);
-    const Type type = Chance(50) ? RandomTupleOf(entry) : Chance(60) ? RandomType(2) : AnyOf(entry).type;
-    AddLeaves(type, 0, {}, &results);
-    const std::string aliases = Aliases(std::move(arguments), results);
-    const std::string text = Finish(&entry, "entry", Of(&entry, type, 70));
-    return absl::StrCat("HloModule m", aliases, "\n", computations_, "ENTRY ", text);
-  }
-
- private:
   struct Leaf {
     std::string type;
     size_t parameter;
@@ -203,6 +176,35 @@ class RandomProgram : private ProgramText {
     return aliases.empty() ? "" : absl::StrCat(", input_output_alias={ ", absl::StrJoin(aliases, ", "), " }");
   }
 
+  std::string computations_;
+
+ private:
+  std::mt19937 random_;
+  int next_ = 0;
+};
+
+// Random programs: arrays of a few sizes and types, tuples of tuples, loops and conditionals in each other.
+class RandomProgram : private ProgramText {
+ public:
+  RandomProgram(uint32_t seed, int size) : ProgramText(seed), size_(size) {}
+
+  std::string Text() {
+    Scope entry;
+    std::vector<Leaf> arguments, results;
+    for (int64_t i = Below(4); i >= 0; --i) {
+      const Type type = RandomType(2);
+      AddLeaves(type, entry.lines.size(), {}, &arguments);
+      Add(&entry, type, absl::StrCat("parameter(", entry.lines.size(), ")"));
+    }
+    AddOperations(&entry, size_, 0);
+    const Type type = Chance(50) ? RandomTupleOf(entry) : Chance(60) ? RandomType(2) : AnyOf(entry).type;
+    AddLeaves(type, 0, {}, &results);
+    const std::string aliases = Aliases(std::move(arguments), results);
+    const std::string text = Finish(&entry, "entry", Of(&entry, type, 70));
+    return absl::StrCat("HloModule m", aliases, "\n", computations_, "ENTRY ", text);
+  }
+
+ private:
   void AddOperations(Scope* scope, int count, int depth) {
     for (int i = 0; i < count; ++i) {
       const int64_t kind = Below(100);
