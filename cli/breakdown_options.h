@@ -1,5 +1,5 @@
-// The options --by, --tree, --depth, --keep-transforms and --flame, which `cost`, `memory` and `run --profile` share, and
-// what they print.
+// The options --by, --tree, --depth, --keep-transforms and --flame, which `cost`, `memory` and `run --profile` share,
+// and what they print.
 #ifndef KASHI_CLI_BREAKDOWN_OPTIONS_H_
 #define KASHI_CLI_BREAKDOWN_OPTIONS_H_
 
@@ -62,8 +62,8 @@ class BreakdownTable {
   // Orders the rows. To be called before the functions below.
   void Sort() { breakdown_.Sort(shape_.sort); }
 
-  // The total, at most `top` rows and a line for the others. With --tree a line has the sum of all that is below it, and
-  // `top` holds for the parts of each.
+  // The total, at most `top` rows and a line for the others. With --tree a line has the sum of all that is below it,
+  // and `top` holds for the parts of each.
   std::string ToText(int64_t top) const;
   // The total and some rows, the outermost parts of paths. The largest of them are opened into their own parts, as long
   // as that tells more.

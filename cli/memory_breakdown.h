@@ -18,9 +18,10 @@ const MemorySpaceUsage* FindSpace(const MemoryAnalysis& memory, int64_t memory_s
 // Numbers of the buffers that are alive at the peak, the largest first.
 std::vector<int32_t> BuffersAtPeak(const MemoryAnalysis& memory, const MemorySpaceUsage& space);
 
-// The bytes and the padding of these buffers, by --by. A row of their own has what is in the peak and in no buffer: gaps
-// between buffers, tables of pointers. So the rows add up to MemorySpaceUsage::peak_bytes. Buffers that lie in other
-// buffers do not count. Pre: options.by has a value. INVALID_ARGUMENT for a memory space that the module does not use.
+// The bytes and the padding of these buffers, by --by. A row of their own has what is in the peak and in no buffer:
+// gaps between buffers, tables of pointers. So the rows add up to MemorySpaceUsage::peak_bytes. Buffers that lie in
+// other buffers do not count. Pre: options.by has a value. INVALID_ARGUMENT for a memory space that the module does not
+// use.
 absl::StatusOr<BreakdownTable> MemoryBreakdown(const HloModule& module, const MemoryAnalysis& memory,
                                                int64_t memory_space, const BreakdownOptions& options);
 

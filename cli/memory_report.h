@@ -15,8 +15,8 @@ namespace kashi::cli {
 
 class BreakdownTable;
 
-// The totals, a table of the memory spaces, who makes the peak of `memory_space` by scope, the `top` largest buffers of `memory_space` in the form of XLA's
-// out-of-memory message, and the padding, worst first, with suggestions.
+// The totals, a table of the memory spaces, who makes the peak of `memory_space` by scope, the `top` largest buffers of
+// `memory_space` in the form of XLA's out-of-memory message, and the padding, worst first, with suggestions.
 // xla_file: XLA's file about memory that the figures are from; "" if there is none.
 std::string MemoryReport(const HloModule& module, const MemoryAnalysis& memory, const std::string& xla_file,
                          int64_t top, int64_t memory_space);

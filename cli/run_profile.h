@@ -54,8 +54,8 @@ std::string ProfileText(const ProfileReport& report, int64_t top);
 // All steps.
 Json ProfileJson(const ProfileReport& report);
 
-// The time of the steps by --by, with the bytes and flops that are known. A row of its own has the time between steps; the
-// rows add up to the run. Pre: options.by has a value.
+// The time of the steps by --by, with the bytes and flops that are known. A row of its own has the time between steps;
+// the rows add up to the run. Pre: options.by has a value.
 absl::StatusOr<BreakdownTable> ProfileBreakdown(const Program& program, const ProfileReport& report,
                                                 const BreakdownOptions& options);
 std::string ProfileByText(const ProfileReport& report, const BreakdownTable& table, int64_t top);

@@ -23,8 +23,8 @@ int ParallelThreadCount();
 // ranges, neighbours if possible, and about the same ones in each loop over n, so that its caches hold their data.
 // `thread` is in [0, ParallelThreadCount()): calls that run at the same time in one loop have different numbers, and
 // the caller has 0. A loop inside a body runs inline, in one range, under that body's thread number. Memory that the
-// bodies write is visible to the caller afterwards. If bodies throw exceptions, one of them is thrown when all calls are
-// done, on the caller's thread.
+// bodies write is visible to the caller afterwards. If bodies throw exceptions, one of them is thrown when all calls
+// are done, on the caller's thread.
 void ParallelFor(int64_t n, int64_t grain, absl::FunctionRef<void(int64_t begin, int64_t end, int thread)> body);
 
 }  // namespace kashi::base

@@ -6,8 +6,8 @@
 //   other types    the unit of the narrowest type that holds them; types without a unit use the vector unit
 //   complex        four products of real numbers
 //
-// On a TPU whole tiles are multiplied: the contracted dimension and one of the free dimensions are padded to the size of
-// the matrix unit, the other free dimension to 8 rows. XLA may merge or split dimensions; that is not modelled.
+// On a TPU whole tiles are multiplied: the contracted dimension and one of the free dimensions are padded to the size
+// of the matrix unit, the other free dimension to 8 rows. XLA may merge or split dimensions; that is not modelled.
 #ifndef KASHI_INSIGHT_MATRIX_WORK_H_
 #define KASHI_INSIGHT_MATRIX_WORK_H_
 

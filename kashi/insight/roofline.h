@@ -4,9 +4,10 @@
 //   seconds = max(matrix flops / matrix rate, other operations / vector rate, bytes / memory bandwidth)
 //
 // It is a model: real instructions do not reach the peaks, and real devices do several at a time. A transcendental
-// counts as one operation. On a TPU the flops and the bytes are those of whole tiles, in the layouts that the module has
-// or, if it is not compiled for a TPU, in those that the generation would choose; arrays in memory spaces other than
-// S(0) do not use the main memory. An asynchronous operation counts at its start. Messages between devices take no time here (kashi/scale has a model of them).
+// counts as one operation. On a TPU the flops and the bytes are those of whole tiles, in the layouts that the module
+// has or, if it is not compiled for a TPU, in those that the generation would choose; arrays in memory spaces other
+// than S(0) do not use the main memory. An asynchronous operation counts at its start. Messages between devices take no
+// time here (kashi/scale has a model of them).
 #ifndef KASHI_INSIGHT_ROOFLINE_H_
 #define KASHI_INSIGHT_ROOFLINE_H_
 
@@ -48,8 +49,8 @@ class Roofline {
   static absl::StatusOr<Roofline> Compute(const HloModule& module, const CountedCost& cost,
                                           const Accelerator& accelerator);
 
-  // Sums over CountedCost::instructions(), all runs: one after the other, and if nothing but one kind of work took time.
-  // Of a conditional, the branch that takes longest counts.
+  // Sums over CountedCost::instructions(), all runs: one after the other, and if nothing but one kind of work took
+  // time. Of a conditional, the branch that takes longest counts.
   double seconds() const { return seconds_; }
   double compute_seconds() const { return compute_seconds_; }
   double memory_seconds() const { return memory_seconds_; }

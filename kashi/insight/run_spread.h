@@ -12,9 +12,9 @@ namespace kashi::insight {
 
 using Runs = absl::flat_hash_map<const HloComputation*, double>;
 
-// The computations that the entry reaches by control flow, with their runs. Of a conditional the branch with the highest
-// value runs, the first of equals; the others have 0 runs from there. If `is_flat`, a loop is one iteration and one
-// condition. O(instructions).
+// The computations that the entry reaches by control flow, with their runs. Of a conditional the branch with the
+// highest value runs, the first of equals; the others have 0 runs from there. If `is_flat`, a loop is one iteration and
+// one condition. O(instructions).
 Runs SpreadRuns(const CallGraph& graph, const ExecutionCounts& counts, bool is_flat,
                 absl::FunctionRef<double(const HloComputation*)> value);
 

@@ -196,8 +196,8 @@ absl::StatusOr<Scopes> Scopes::Create(const HloModule& module, const ExecutionCo
 
 namespace {
 
-// The op_name that those in a callee continue, if they are not full. Those in a loop's body, or a branch, begin with the
-// operation: while/body/add.
+// The op_name that those in a callee continue, if they are not full. Those in a loop's body, or a branch, begin with
+// the operation: while/body/add.
 std::string PrefixInCallee(const HloInstruction& caller, const std::string& prefix, const std::string& op_name) {
   const HloOpcode opcode = caller.opcode();
   if (opcode != HloOpcode::kCall && opcode != HloOpcode::kWhile && opcode != HloOpcode::kConditional) return prefix;

@@ -56,8 +56,8 @@ class Scopes {
     double share = 1;                // of the runs of the instruction; the shares of all places add up to 1
   };
 
-  // Not thread-safe. INVALID_ARGUMENT for modules with broken links or recursion. The module must outlive it. O(instructions); each
-  // distinct op_name is read once.
+  // Not thread-safe. INVALID_ARGUMENT for modules with broken links or recursion. The module must outlive it.
+  // O(instructions); each distinct op_name is read once.
   static absl::StatusOr<Scopes> Create(const HloModule& module, const ExecutionCounts& counts,
                                        const ScopeOptions& options = {});
 

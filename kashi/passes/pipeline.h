@@ -34,8 +34,8 @@ using AfterPass = absl::FunctionRef<absl::Status(const PassRow& pass, const HloM
 // One of them. With context.verifies, INTERNAL if it leaves an invalid module.
 absl::Status RunPass(const PassRow& pass, HloModule* module, const PassContext& context);
 
-// Runs all of Passes(), then removes dead code. `after` is called after each, to dump the module. Ends with the first error
-// of a pass, of context.check_stopped or of `after`.
+// Runs all of Passes(), then removes dead code. `after` is called after each, to dump the module. Ends with the first
+// error of a pass, of context.check_stopped or of `after`.
 absl::Status RunPasses(HloModule* module, const PassContext& context, AfterPass after);
 absl::Status RunPasses(HloModule* module, const PassContext& context);
 

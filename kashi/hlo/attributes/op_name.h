@@ -18,8 +18,8 @@ namespace kashi::hlo {
 // "jit(step)": all up to the first slash.
 absl::string_view FirstPartOfOpName(absl::string_view op_name);
 
-// The op_name in full of an instruction in a function whose call has the op_name `call`. An op_name that begins with the
-// same program is full already. "" stays "", as for a call without a name.
+// The op_name in full of an instruction in a function whose call has the op_name `call`. An op_name that begins with
+// the same program is full already. "" stays "", as for a call without a name.
 std::string FullOpName(absl::string_view call, absl::string_view op_name);
 
 }  // namespace kashi::hlo
