@@ -96,9 +96,10 @@ class LoadedProgram {
   std::vector<Shape> argument_shapes_, result_shapes_;
   std::vector<bool> is_donated_;
   using Aliases = std::vector<buffers::LeafAlias>;
-  std::shared_ptr<const Aliases> aliases_, aliases_to_place_;  // of the module; those of AliasesToPlace
-  bool is_short_ = false;                                      // as its instructions tell
-  bool is_cheap_ = false;                                      // all but its loops and calls is short
+  // Of the module, and those of AliasesToPlace (donated_memory.h).
+  std::shared_ptr<const Aliases> aliases_, aliases_to_place_;
+  bool is_short_ = false;  // as its instructions tell
+  bool is_cheap_ = false;  // all but its loops and calls is short
   // The time of the last run, for programs with loops, whose instructions do not tell. Shared with the runs.
   const std::shared_ptr<std::atomic<int64_t>> last_ns_ = std::make_shared<std::atomic<int64_t>>(kUnknownNs);
   std::shared_ptr<engine::RunPool> runs_;
