@@ -36,6 +36,17 @@ bool IsStateful(const HloInstruction& instruction) {
   return GetHloOpcodeInfo(instruction.opcode()).Has(HloOpcodeFlags::kRandom);
 }
 
+// The operands of a copy may be parts of those of the call: they keep the layouts.
+void SetOperandLayouts(HloInstruction* copy) {
+  std::vector<Shape> shapes = copy->operand_shapes_with_layout();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!shapes[i].IsArray()) continue;
+    const Shape& operand = copy->operand(static_cast<int64_t>(i))->shape();
+    for (int k = 0; k < shapes[i].rank(); ++k) shapes[i].set_dimensions(k, operand.dimensions(k));
+  }
+  copy->mutable_fields()->Set<HloField::operand_shapes_with_layout>(std::move(shapes));
+}
+
 }  // namespace
 
 HloInstruction* ComputationPartitioner::AddParameter(const HloInstruction& parameter, const Shape& shape) {
@@ -128,6 +139,7 @@ absl::Status ComputationPartitioner::EmitInstruction(const HloInstruction& instr
   if (devices::BorderKindOf(instruction) != devices::BorderKind::kNone) return EmitBorder(instruction);
   if (hlo::IsShardingCall(instruction)) return EmitShardingCall(instruction);
   if (IsPartitionedCallback(instruction)) return EmitOnShards(instruction);
+  if (const PartitionerUse* use = shardings_.PartitionerOf(instruction); use != nullptr) return EmitByPartitioner(*use);
   const RuleUse* use = shardings_.RuleOf(instruction);
   return use == nullptr ? EmitCopy(instruction) : EmitByRule(instruction, *use);
 }
@@ -191,6 +203,7 @@ std::unique_ptr<HloInstruction> ComputationPartitioner::CopyOf(const HloInstruct
                                                                absl::Span<HloInstruction* const> operands) {
   std::unique_ptr<HloInstruction> copy = instruction.CloneWithNewOperands(shape, operands, "");
   copy->clear_sharding();
+  if (copy->opcode() == HloOpcode::kCustomCall && copy->layout_constrained()) SetOperandLayouts(copy.get());
   if (copy->has_frontend_attributes()) {
     FrontendAttributes kept;
     for (const auto& [key, value] : copy->frontend_attributes().map()) {
@@ -311,15 +324,6 @@ absl::Status ComputationPartitioner::EmitOnShards(const HloInstruction& call) {
     operands.push_back(TreeOf(operand->shape(), leaves));
   }
   std::unique_ptr<HloInstruction> copy = CopyOf(call, call.shape(), operands);
-  if (copy->layout_constrained()) {
-    std::vector<Shape> shapes = copy->operand_shapes_with_layout();
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      for (int64_t k = 0; k < shapes[i].rank(); ++k) {
-        shapes[i].set_dimensions(static_cast<int>(k), operands[i]->shape().dimensions(static_cast<int>(k)));
-      }
-    }
-    copy->mutable_fields()->Set<HloField::operand_shapes_with_layout>(std::move(shapes));
-  }
   HloInstruction* added = program_.Add(std::move(copy));
   KeepOrder(added);
   Bind(call, LeavesIn(added));

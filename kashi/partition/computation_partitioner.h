@@ -65,6 +65,14 @@ class ComputationPartitioner {
   absl::Status EmitBranches(const HloInstruction& conditional);
   absl::Status EmitCopy(const HloInstruction& instruction);
   absl::Status EmitOnShards(const HloInstruction& call);
+
+  // partitioned_custom_calls.cc
+  absl::Status EmitByPartitioner(const PartitionerUse& use);
+  absl::StatusOr<Leaves> OperandsAs(const HloInstruction& call, const CustomCallPartitioner::Partitioned& made);
+  absl::StatusOr<HloInstruction*> CutAs(HloInstruction* x, int variable, const HloSharding& to);
+  absl::StatusOr<HloInstruction*> UncutFrom(HloInstruction* x, int variable, const HloSharding& from);
+  HloInstruction* Inline(std::unique_ptr<HloModule> program, const Leaves& operands);
+
   HloInstruction* EmitOnOneDevice(const HloInstruction& call, absl::Span<HloInstruction* const> operands,
                                   int64_t holder);
   // The only leaf of an array.

@@ -78,6 +78,18 @@ HloComputation* DeviceModule::CombinerOf(HloOpcode opcode, PrimitiveType type) {
   return combiner;
 }
 
+void DeviceModule::RenumberChannels(HloModule* module) {
+  absl::flat_hash_map<int64_t, int64_t> channels;
+  for (HloComputation* computation : module->computations()) {
+    for (HloInstruction* instruction : computation->instructions()) {
+      if (!instruction->channel_id().has_value()) continue;
+      const auto [channel, is_new] = channels.try_emplace(*instruction->channel_id(), 0);
+      if (is_new) channel->second = NewChannel();
+      instruction->set_channel_id(channel->second);
+    }
+  }
+}
+
 // ---- Small things --------------------------------------------------------------------------------------------------
 
 HloInstruction* DeviceProgram::Add(std::unique_ptr<HloInstruction> instruction) {

@@ -36,6 +36,10 @@ class DeviceModule {
   HloModule* module() const { return module_; }
   const DeviceAxes& axes() const { return axes_; }
   int64_t NewChannel() { return next_channel_++; }
+  // Gives the channels of a program that is to become a part of this one new numbers.
+  void RenumberChannels(HloModule* module);
+  // Computations of the module were copied: it lives as long as this.
+  void Keep(std::unique_ptr<HloModule> module) { kept_.push_back(std::move(module)); }
   // The copy of a computation of the global program and of the computations that it calls.
   HloComputation* CopyOf(const HloComputation& computation);
   // A computation that combines two scalars.
@@ -45,6 +49,7 @@ class DeviceModule {
   HloModule* module_;
   const DeviceAxes& axes_;
   int64_t next_channel_;
+  std::vector<std::unique_ptr<HloModule>> kept_;
   HloComputationMap copies_;
   std::map<std::pair<HloOpcode, PrimitiveType>, HloComputation*> combiners_;
 };

@@ -301,7 +301,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> PartitionProgram(const HloModule& mod
   if (options.inspect) {
     KASHI_ASSIGN_OR_RETURN(inspect_calls, TakeInspectCalls(flat.get()));
   }
-  KASHI_ASSIGN_OR_RETURN(const ProgramShardings shardings, ProgramShardings::Make(*flat, axes, mesh_axes, borders));
+  KASHI_ASSIGN_OR_RETURN(const ProgramShardings shardings,
+                         ProgramShardings::Make(*flat, axes, mesh_axes, borders, options));
   TellOpenParameters(*flat, shardings, axes, &borders);
   KASHI_RETURN_IF_ERROR(TellShardings(inspect_calls, shardings, axes, options));
   std::unique_ptr<HloModule> made = NewModule(module, partitions);

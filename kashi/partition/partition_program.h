@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "kashi/hlo/attributes/hlo_sharding.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/partition/custom_call_partitioner.h"
 
 namespace kashi {
 
@@ -42,6 +43,11 @@ struct PartitionOptions {
   // Receives the backend config of each custom call to "InspectSharding", and the sharding of its operand: JAX asks so
   // which one an array got. An error ends the partitioning. Null: such a call is one like others.
   std::function<absl::Status(const std::string& backend_config, const HloSharding& sharding)> inspect;
+  // Custom calls that its caller partitions; null: none. Without a partitioner, each device computes the whole result.
+  const CustomCallPartitioners* custom_calls = nullptr;
+  // Shardings spread through custom calls by Shardy's rules alone (xla.sdy.sharding_rule). Otherwise, the partitioners
+  // of calls without a rule are asked. They partition the calls in both cases.
+  bool use_shardy_partitioner = false;
 };
 
 // The module must have passed the verifier. It is not changed. UNIMPLEMENTED for several replicas, and for operations

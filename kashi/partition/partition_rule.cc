@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/hlo/ir/neutral_element.h"
 #include "kashi/literal/literal_util.h"
@@ -47,6 +48,12 @@ constexpr RuleRow kRules[] = {
 };
 
 bool IsStaticArray(const Shape& shape) { return shape.IsArray() && shape.is_static(); }
+
+bool IsOnStaticArrays(const HloInstruction& instruction) {
+  return absl::c_all_of(ResultsOf(instruction), [](const Shape* result) { return IsStaticArray(*result); }) &&
+         absl::c_all_of(instruction.operands(),
+                        [](const HloInstruction* operand) { return IsStaticArray(operand->shape()); });
+}
 
 // Dimensions of one factor have one size, unless it has a divisor; and there are as many as the shapes have.
 bool FitsShape(const PartitionRule& rule, const std::vector<int>& dims, const Shape& shape, bool is_operand) {
@@ -133,11 +140,7 @@ void AdjustConvolution(const HloInstruction& whole, const PartitionRule& rule, c
 }  // namespace
 
 std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction) {
-  for (const Shape* result : ResultsOf(instruction)) {
-    if (!IsStaticArray(*result)) return std::nullopt;
-  }
-  const auto is_static = [](const HloInstruction* operand) { return IsStaticArray(operand->shape()); };
-  if (!absl::c_all_of(instruction.operands(), is_static)) return std::nullopt;
+  if (!IsOnStaticArrays(instruction)) return std::nullopt;
   const RuleRow* row = absl::c_find_if(kRules, [&](const RuleRow& r) { return r.opcode == instruction.opcode(); });
   std::optional<PartitionRule> rule;
   if (row != std::end(kRules)) {
@@ -146,6 +149,18 @@ std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction) 
     rule = ElementwiseRule(instruction);
   }
   if (!rule.has_value() || rule->factors.empty() || !Fits(*rule, instruction)) return std::nullopt;
+  return rule;
+}
+
+std::optional<PartitionRule> BatchRuleOf(const HloInstruction& custom_call) {
+  if (custom_call.operand_count() == 0 || !IsOnStaticArrays(custom_call)) return std::nullopt;
+  const auto& attributes = custom_call.frontend_attributes().map();
+  const auto found = attributes.find("num_batch_dims");
+  int64_t batch = 0;
+  if (found == attributes.end() || !absl::SimpleAtoi(found->second, &batch)) return std::nullopt;
+  if (batch <= 0 || batch > custom_call.operand(0)->shape().rank()) return std::nullopt;
+  PartitionRule rule = LeadingDimensionsRule(custom_call, batch);
+  if (!Fits(rule, custom_call)) return std::nullopt;
   return rule;
 }
 

@@ -71,6 +71,10 @@ struct PartitionRule {
 // The rule of an operation on static arrays; nullopt if there is none, or if it has no factors.
 std::optional<PartitionRule> PartitionRuleOf(const HloInstruction& instruction);
 
+// The rule of a custom call that treats each element of a batch alone: its frontend attribute num_batch_dims says how
+// many leading dimensions the batch has. Nullopt if it says none, or on other shapes than static arrays.
+std::optional<PartitionRule> BatchRuleOf(const HloInstruction& custom_call);
+
 // Whether x op initial is x for all x that a sum can be: with 0 as the initial value of a sum, no part is -0.
 bool IsNeutral(const HloInstruction& initial, HloOpcode combiner);
 

@@ -38,6 +38,8 @@ std::optional<PartitionRule> GatherRule(const HloInstruction& instruction);
 std::optional<PartitionRule> ScatterRule(const HloInstruction& instruction);
 std::optional<PartitionRule> FftRule(const HloInstruction& instruction);
 std::optional<PartitionRule> LeadingRule(const HloInstruction& instruction);  // cholesky, topk
+// The first dimensions of all operands and results belong together.
+PartitionRule LeadingDimensionsRule(const HloInstruction& instruction, int64_t leading);
 std::optional<PartitionRule> TriangularSolveRule(const HloInstruction& instruction);
 std::optional<PartitionRule> BatchNormRule(const HloInstruction& instruction);
 

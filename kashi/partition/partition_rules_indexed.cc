@@ -119,7 +119,11 @@ std::optional<PartitionRule> LeadingRule(const HloInstruction& instruction) {
   int64_t own = instruction.opcode() == HloOpcode::kCholesky ? 2 : 1;
   if (instruction.opcode() == HloOpcode::kFft) own = static_cast<int64_t>(instruction.fft_length().size());
   const Shape& input = instruction.operand(0)->shape();
-  const int64_t leading = input.rank() - own;
+  return LeadingDimensionsRule(instruction, input.rank() - own);
+}
+
+PartitionRule LeadingDimensionsRule(const HloInstruction& instruction, int64_t leading) {
+  const Shape& input = instruction.operand(0)->shape();
   PartitionRule rule;
   std::vector<int> factors;
   for (int64_t i = 0; i < leading; ++i) factors.push_back(rule.Add(SizeAt(input, i)));

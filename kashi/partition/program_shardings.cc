@@ -174,16 +174,20 @@ absl::Status ProgramShardings::Visit(const HloInstruction& instruction) {
     return absl::OkStatus();
   }
   FixStated(instruction);
+  if (instruction.opcode() == HloOpcode::kCustomCall) return VisitCustomCall(instruction);
   if (const std::optional<Rotation> rotation = RotationOf(instruction); rotation.has_value()) {
     use_of_[&instruction] = uses_.size();
     uses_.push_back({RuleOfRotation(*rotation), of_.at(rotation->array), of_.at(&instruction)});
     return absl::OkStatus();
   }
   std::optional<PartitionRule> rule = PartitionRuleOf(instruction);
-  if (!rule.has_value()) return absl::OkStatus();
-  use_of_[&instruction] = uses_.size();
-  uses_.push_back({*std::move(rule), OperandVariables(instruction), of_.at(&instruction)});
+  if (rule.has_value()) AddRule(instruction, *std::move(rule));
   return absl::OkStatus();
+}
+
+void ProgramShardings::AddRule(const HloInstruction& instruction, PartitionRule rule) {
+  use_of_[&instruction] = uses_.size();
+  uses_.push_back({std::move(rule), OperandVariables(instruction), of_.at(&instruction)});
 }
 
 // An array that is wanted as parts of a sum, and only so, may be computed as such.
@@ -338,8 +342,9 @@ AxisList ProgramShardings::UnreducedAtBorder(const HloInstruction& border, int64
 }
 
 absl::StatusOr<ProgramShardings> ProgramShardings::Make(const HloModule& flat, const DeviceAxes& axes,
-                                                        const MeshAxes& mesh_axes, const ProgramBorders& borders) {
-  ProgramShardings made(axes);
+                                                        const MeshAxes& mesh_axes, const ProgramBorders& borders,
+                                                        const PartitionOptions& options) {
+  ProgramShardings made(axes, options);
   const HloComputation& entry = *flat.entry_computation();
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
     const int64_t number = parameter->parameter_number();
@@ -348,7 +353,7 @@ absl::StatusOr<ProgramShardings> ProgramShardings::Make(const HloModule& flat, c
   KASHI_RETURN_IF_ERROR(made.VisitComputation(entry));
   made.ConnectResults(*entry.root_instruction(), borders.results);
   made.FindManual();
-  made.Propagate();
+  KASHI_RETURN_IF_ERROR(made.Propagate());
   for (const HloInstruction* parameter : entry.parameter_instructions()) {
     if (!borders.open_parameters[parameter->parameter_number()]) continue;
     for (const int i : made.of_.at(parameter)) {
@@ -497,13 +502,29 @@ bool ProgramShardings::PropagateAlong(const RuleUse& use) {
   return changed;
 }
 
-void ProgramShardings::Propagate() {
+bool ProgramShardings::PropagateByRules() {
+  bool changed = false;
+  for (const RuleUse& use : uses_) changed |= PropagateAlong(use);
+  for (size_t i = uses_.size(); i-- > 0;) changed |= PropagateAlong(uses_[i]);
+  return changed;
+}
+
+// Partitioners of custom calls are asked when nothing else changes: they see what is known then.
+absl::Status ProgramShardings::Propagate() {
+  const auto by_rules = [this] {
+    for (int pass = 0; pass < kMostPasses && PropagateByRules(); ++pass) continue;
+  };
+  by_rules();
   bool changed = true;
   for (int pass = 0; changed && pass < kMostPasses; ++pass) {
     changed = false;
-    for (const RuleUse& use : uses_) changed |= PropagateAlong(use);
-    for (size_t i = uses_.size(); i-- > 0;) changed |= PropagateAlong(uses_[i]);
+    for (PartitionerUse& use : partitioner_uses_) {
+      KASHI_ASSIGN_OR_RETURN(const bool has_changed, AskPartitioner(&use));
+      if (has_changed) by_rules();
+      changed = changed || has_changed;
+    }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace kashi::partition

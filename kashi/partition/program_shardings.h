@@ -16,6 +16,7 @@
 #define KASHI_PARTITION_PROGRAM_SHARDINGS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +28,10 @@
 #include "absl/types/span.h"
 #include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_module.h"
+#include "kashi/partition/custom_call_partitioner.h"
 #include "kashi/partition/device_axes.h"
 #include "kashi/partition/mesh_axes.h"
+#include "kashi/partition/partition_program.h"
 #include "kashi/partition/partition_rule.h"
 
 namespace kashi::partition {
@@ -57,6 +60,16 @@ struct RuleUse {
   SumUse sums = SumUse::kNone;
 };
 
+// A custom call that its caller partitions. Its result has the shardings of `results`; users may take it with others.
+// `operands`, `users`: the shardings for which the partitioner was last asked.
+struct PartitionerUse {
+  const HloInstruction* call;
+  std::shared_ptr<const CustomCallPartitioner> partitioner;
+  std::vector<int> results;  // variables
+  std::optional<std::vector<HloSharding>> operands;
+  std::optional<HloSharding> users;
+};
+
 // What is known of the parameters and the result of a program.
 struct ProgramBorders {
   std::vector<HloSharding> parameters;
@@ -66,9 +79,10 @@ struct ProgramBorders {
 
 class ProgramShardings {
  public:
-  // Makes the shardings of a flat program (flat_program.h), which must outlive this.
+  // Makes the shardings of a flat program (flat_program.h), which must outlive this. Asks the partitioners of custom
+  // calls.
   static absl::StatusOr<ProgramShardings> Make(const HloModule& flat, const DeviceAxes& axes, const MeshAxes& mesh_axes,
-                                               const ProgramBorders& borders);
+                                               const ProgramBorders& borders, const PartitionOptions& options);
 
   const Variable& variable(int i) const { return variables_[i]; }
   // One variable for each leaf of the instruction, in pre-order.
@@ -82,9 +96,14 @@ class ProgramShardings {
   // Null if the operation has no rule, or runs on devices.
   const RuleUse* RuleOf(const HloInstruction& instruction) const;
   bool PassesOn(const HloInstruction& instruction) const;
+  // Null if it has no partitioner.
+  const PartitionerUse* PartitionerOf(const HloInstruction& instruction) const;
+  // The sharding of an array, or of a tuple, with these variables for its leaves. Replicated where each device has its
+  // own array. Of parts of a sum: that of the sum.
+  HloSharding ShardingOf(const Shape& shape, const std::vector<int>& variables) const;
 
  private:
-  explicit ProgramShardings(const DeviceAxes& axes) : axes_(axes) {}
+  ProgramShardings(const DeviceAxes& axes, const PartitionOptions& options) : axes_(axes), options_(options) {}
 
   int NewVariable(const Shape& leaf);
   std::vector<int> NewVariables(const Shape& shape);
@@ -103,6 +122,7 @@ class ProgramShardings {
   absl::Status VisitBranches(const HloInstruction& conditional);
   absl::Status VisitBorder(const HloInstruction& border);
   void VisitShardingCall(const HloInstruction& call);
+  void AddRule(const HloInstruction& instruction, PartitionRule rule);
   std::vector<int> OperandVariables(const HloInstruction& instruction) const;
   std::vector<int> PassedOn(const HloInstruction& instruction) const;
 
@@ -112,17 +132,27 @@ class ProgramShardings {
   bool SetBodiesManual(const HloInstruction& instruction);
   bool SetManual(const std::vector<int>& variables);
 
-  void Propagate();
+  absl::Status Propagate();
+  bool PropagateByRules();
   bool PropagateAlong(const RuleUse& use);
   AxisList BestFor(const RuleUse& use, int factor) const;
   bool Refine(int variable, size_t dimension, const AxisList& axes);
 
+  // custom_call_shardings.cc
+  absl::Status VisitCustomCall(const HloInstruction& call);
+  absl::StatusOr<bool> AskPartitioner(PartitionerUse* use);
+  bool RefineLike(int variable, int other);
+  bool RefineAll(const std::vector<int>& variables, const Shape& shape, const HloSharding& sharding);
+
   const DeviceAxes& axes_;
+  const PartitionOptions& options_;
   std::vector<Variable> variables_;
   std::vector<int> results_;
   absl::flat_hash_map<const HloInstruction*, std::vector<int>> of_;
   absl::flat_hash_map<const HloInstruction*, size_t> use_of_;
   std::vector<RuleUse> uses_;
+  std::vector<PartitionerUse> partitioner_uses_;
+  absl::flat_hash_map<const HloInstruction*, size_t> partitioner_use_of_;
   absl::flat_hash_map<std::string, int> groups_;  // the variable of each of Shardy's groups
   absl::flat_hash_map<int, int> group_of_;        // that of a member
   std::vector<const HloInstruction*> order_;      // operands and bodies before their users
