@@ -223,13 +223,17 @@ bool HasFewOperands(const HloInstruction& concatenate) {
                          [](const HloInstruction* x) { return ShapeUtil::IsZeroElementArray(x->shape()); });
 }
 
-// Neighbours in the result are of different windows. Else whole rows are copied, which is the evaluator's work.
+// Neighbours in the result are of different windows. Else whole rows are copied, which is the evaluator's work, unless
+// they have so few elements that its call would cost more.
 bool GathersElements(const HloInstruction& gather) {
+  constexpr int64_t kFewElements = 4096;
   const Shape& shape = gather.shape();
+  if (!primitive_util::IsIntegralType(gather.operand(1)->shape().element_type())) return false;
+  const int64_t elements = ShapeUtil::ElementsIn(shape);
+  if (elements > 1 && elements <= kFewElements) return true;
   int64_t inner = static_cast<int64_t>(shape.dimensions().size()) - 1;
   while (inner >= 0 && shape.dimensions(inner) == 1) --inner;
-  return inner >= 0 && !absl::c_linear_search(gather.gather_dimension_numbers().offset_dims(), inner) &&
-         primitive_util::IsIntegralType(gather.operand(1)->shape().element_type());
+  return inner >= 0 && !absl::c_linear_search(gather.gather_dimension_numbers().offset_dims(), inner);
 }
 
 struct MovementRow {

@@ -1,5 +1,7 @@
 // Gathers of elements, as parts of kernels.
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -95,14 +97,41 @@ TEST(GatherKernelTest, HasWindowsComponentsAndBatches) {
   }
 }
 
-// Rows that are copied are the evaluator's work, unless others are computed with them.
-TEST(GatherKernelTest, LeavesRowsToTheEvaluator) {
-  ExpectAsEvaluator(R"(HloModule m
+// Rows that are copied are the evaluator's work, unless others are computed with them, or they have few elements.
+TEST(GatherKernelTest, LeavesManyRowsToTheEvaluator) {
+  for (const auto& [rows, kernels] : {std::pair{300, 0}, {30, 1}}) {
+    const std::string text = absl::Substitute(R"(HloModule m
 ENTRY e { x = f32[100,64] parameter(0)
-  i = s32[30] parameter(1)
-  ROOT g = f32[30,64] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+  i = s32[$0] parameter(1)
+  ROOT g = f32[$0,64] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
     slice_sizes={1,64} })",
-                    kEqual, /*kernels=*/0);
+                                              rows);
+    const auto module = ReadVerified(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    std::vector<Literal> arguments = RandomArguments(**module);
+    arguments[1] = GatherIndices(S32, rows);
+    ExpectAsEvaluator(text, arguments, kEqual, kernels);
+  }
+}
+
+// Windows that take a whole outer dimension, as of a batch of small states.
+TEST(GatherKernelTest, TakesAColumnOfEachMatrixOfABatch) {
+  for (const char* gather :
+       {"g = f32[128,2,3] gather(x, i), offset_dims={0,2}, collapsed_slice_dims={1}, start_index_map={1}, "
+        "index_vector_dim=1, slice_sizes={128,1,3}",
+        "g = f32[127,2,2] gather(x, i), offset_dims={0,2}, collapsed_slice_dims={1}, start_index_map={1}, "
+        "index_vector_dim=1, slice_sizes={127,1,2}"}) {
+    const std::string text =
+        absl::StrCat("HloModule m\nENTRY e { x = f32[128,5,3] parameter(0)\n i = s32[2] parameter(1)\n ", gather,
+                     " ROOT r = ", absl::string_view(gather).substr(4, 12), " negate(g) }");
+    const auto module = ReadVerified(text);
+    ASSERT_TRUE(module.ok()) << module.status() << text;
+    for (const int32_t first : {-3, 0, 4, 9}) {
+      std::vector<Literal> arguments = RandomArguments(**module);
+      arguments[1] = LiteralUtil::CreateR1<int32_t>({first, 2});
+      ExpectAsEvaluator(text, arguments, kEqual, /*kernels=*/1);
+    }
+  }
 }
 
 TEST(GatherKernelTest, IsReduced) {

@@ -73,6 +73,50 @@ PrimitiveType TypeOf(char letter, PrimitiveType type) {
   }
 }
 
+// Whether the last two dimensions are the most minor ones, in their order, and the others are row-major.
+bool IsByColumns(const Shape& shape) {
+  const int64_t rank = shape.dimensions_size();
+  if (rank < 2 || !shape.has_layout() || !shape.layout().tiles().empty()) return false;
+  const absl::Span<const int64_t> order = shape.layout().minor_to_major();
+  bool is_so = order[0] == rank - 2 && order[1] == rank - 1;
+  for (int64_t i = 2; i < rank; ++i) is_so = is_so && order[i] == rank - 1 - i;
+  return is_so;
+}
+
+// The transposes of `count` matrices.
+template <typename Word>
+void Transpose(const char* from, int64_t count, int64_t rows, int64_t columns, char* to) {
+  const Word* x = reinterpret_cast<const Word*>(from);
+  Word* y = reinterpret_cast<Word*>(to);
+  for (int64_t matrix = 0; matrix < count; ++matrix, x += rows * columns, y += rows * columns) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) y[j * rows + i] = x[i * columns + j];
+    }
+  }
+}
+
+// Arrays of more elements go through a plan, whose loops are faster.
+constexpr int64_t kMostTransposed = 4096;
+
+// Transposes the matrices of a small array; false: it is not small.
+bool TryTranspose(const Value& from, int64_t rows, int64_t columns, Value* to) {
+  const int64_t matrices = rows * columns == 0 ? 0 : from.element_count() / (rows * columns);
+  if (from.element_count() > kMostTransposed) return false;
+  switch (from.element_bytes()) {
+    case 4:
+      Transpose<uint32_t>(from.bytes(), matrices, rows, columns, to->mutable_bytes());
+      return true;
+    case 8:
+      Transpose<uint64_t>(from.bytes(), matrices, rows, columns, to->mutable_bytes());
+      return true;
+    case 16:
+      Transpose<std::complex<double>>(from.bytes(), matrices, rows, columns, to->mutable_bytes());
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Its layout is the constraint of the call, or the operand's.
 const Shape& OperandShape(const HloInstruction& call, int64_t i) {
   if (call.layout_constrained()) return call.operand_shapes_with_layout()[i];
@@ -197,7 +241,7 @@ absl::Status LapackBinding::BindArray(const HloInstruction& instruction, absl::s
     return Refuse(instruction, "a layout with padding");
   }
   const bool is_row_major = order.IsRowMajor();
-  arrays->push_back({std::move(order), is_row_major, stride, place});
+  arrays->push_back({std::move(order), is_row_major, IsByColumns(shape), stride, place});
   return absl::OkStatus();
 }
 
@@ -272,8 +316,7 @@ absl::Status LapackCall::MakeOperand(const LapackBinding::Array& array) {
     return absl::OkStatus();
   }
   KASHI_ASSIGN_OR_RETURN(Value physical, Value::MakeArray(value.dense_shape(), op_.limits.memory));
-  KASHI_RETURN_IF_ERROR(array.order.Spread(value.bytes(), value.element_bytes(), physical.mutable_bytes(),
-                                           [this] { return CheckStopped(); }));
+  KASHI_RETURN_IF_ERROR(Spread(array, value, &physical));
   operands_.push_back(std::move(physical));
   return absl::OkStatus();
 }
@@ -287,6 +330,24 @@ absl::Status LapackCall::MakeResult(const LapackBinding::Array& array) {
   std::memset(value.mutable_bytes(), 0, value.byte_count());
   results_.push_back(std::move(value));
   return absl::OkStatus();
+}
+
+absl::Status LapackCall::Spread(const LapackBinding::Array& array, const Value& logical, Value* physical) const {
+  const absl::Span<const int64_t> sizes = array.order.shape().dimensions();
+  if (array.is_by_columns && TryTranspose(logical, sizes[sizes.size() - 2], sizes.back(), physical)) {
+    return absl::OkStatus();
+  }
+  return array.order.Spread(logical.bytes(), logical.element_bytes(), physical->mutable_bytes(),
+                            [this] { return CheckStopped(); });
+}
+
+absl::Status LapackCall::Collect(const LapackBinding::Array& array, const Value& physical, Value* logical) const {
+  const absl::Span<const int64_t> sizes = array.order.shape().dimensions();
+  if (array.is_by_columns && TryTranspose(physical, sizes.back(), sizes[sizes.size() - 2], logical)) {
+    return absl::OkStatus();
+  }
+  return array.order.Collect(physical.bytes(), physical.element_bytes(), logical->mutable_bytes(),
+                             [this] { return CheckStopped(); });
 }
 
 absl::StatusOr<char> LapackCall::Letter(absl::string_view name, absl::string_view letters) const {
@@ -342,8 +403,7 @@ absl::StatusOr<Value> LapackCall::TakeResults() {
     Value value = std::move(results_[i]);
     if (!array.is_row_major) {
       KASHI_ASSIGN_OR_RETURN(Value logical, op_.MakeResult(array.place));
-      KASHI_RETURN_IF_ERROR(array.order.Collect(value.bytes(), value.element_bytes(), logical.mutable_bytes(),
-                                                [this] { return CheckStopped(); }));
+      KASHI_RETURN_IF_ERROR(Collect(array, value, &logical));
       value = std::move(logical);
     }
     values[array.place] = std::move(value);

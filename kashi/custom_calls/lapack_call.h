@@ -65,9 +65,10 @@ class LapackBinding {
  public:
   struct Array {
     kernels::PhysicalOrder order;
-    bool is_row_major;  // of `order`
-    int64_t stride;     // elements of one matrix (or vector, or scalar) of the batch
-    int64_t place;      // among the operands or results of the instruction
+    bool is_row_major;   // of `order`
+    bool is_by_columns;  // each matrix is stored by columns, one after the other
+    int64_t stride;      // elements of one matrix (or vector, or scalar) of the batch
+    int64_t place;       // among the operands or results of the instruction
   };
 
   // The call's function is not set. Arrays of the call, without their batch dimensions: "T[m,n] -> T[m,n] i[k] i[]".
@@ -172,6 +173,9 @@ class LapackCall {
   absl::Status ReadParameter(int64_t place, absl::string_view word, int64_t number);
   absl::Status MakeOperand(const LapackBinding::Array& array);
   absl::Status MakeResult(const LapackBinding::Array& array);
+  // From row-major elements to those in the order of the layout, and back.
+  absl::Status Spread(const LapackBinding::Array& array, const Value& logical, Value* physical) const;
+  absl::Status Collect(const LapackBinding::Array& array, const Value& physical, Value* logical) const;
   absl::StatusOr<Value> MakeWorkspaceResult(int64_t place) const;
 
   values::BasicOperation& op_;

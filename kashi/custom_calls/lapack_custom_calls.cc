@@ -63,21 +63,25 @@ int64_t WorkSize(int64_t least, Query&& query) {
   return std::max({int64_t{1}, least, size < 2e9 ? static_cast<int64_t>(size) : 0});
 }
 
-// A workspace of T, and the workspaces of integers and reals if the routine has them.
+// A workspace of T, and the workspaces of integers and reals if the routine has them: else null.
 template <typename T>
 struct Work {
   Value elements, reals, integers;
   T* data() { return elements.mutable_data<T>().data(); }
   int size() const { return static_cast<int>(elements.element_count()); }
-  Real<T>* real_data() { return reals.mutable_data<Real<T>>().data(); }
-  int* integer_data() { return integers.mutable_data<int32_t>().data(); }
+  Real<T>* real_data() { return reals.is_nothing() ? nullptr : reals.mutable_data<Real<T>>().data(); }
+  int* integer_data() { return integers.is_nothing() ? nullptr : integers.mutable_data<int32_t>().data(); }
 };
 template <typename T>
 absl::StatusOr<Work<T>> MakeWork(const LapackCall& call, int64_t elements, int64_t reals = 0, int64_t integers = 0) {
   Work<T> work;
   KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, elements));
-  KASHI_ASSIGN_OR_RETURN(work.reals, call.Workspace(kType<Real<T>>, reals));
-  KASHI_ASSIGN_OR_RETURN(work.integers, call.Workspace(S32, integers));
+  if (reals > 0) {
+    KASHI_ASSIGN_OR_RETURN(work.reals, call.Workspace(kType<Real<T>>, reals));
+  }
+  if (integers > 0) {
+    KASHI_ASSIGN_OR_RETURN(work.integers, call.Workspace(S32, integers));
+  }
   return work;
 }
 
@@ -255,13 +259,12 @@ absl::Status Syevd(LapackCall& call) {
   const int64_t n = call.size('n');
   const int64_t least = mode == 'N' ? 2 * n + 1 : kIsComplex<T> ? 2 * n + n * n : 1 + 6 * n + 2 * n * n;
   const int64_t reals = mode == 'N' ? n : 1 + 5 * n + 2 * n * n, integers = 3 + 5 * n;
-  KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, least, kIsComplex<T> ? reals : 0, integers));
   const int64_t size = WorkSize<T>(least, [&](T* optimum) {
     int info = 0, integer = 0;
     Real<T> real = 0;
     lapack::Syevd(mode, uplo, n, optimum, &real, optimum, -1, &real, -1, &integer, -1, &info);
   });
-  KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, size));
+  KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size, kIsComplex<T> ? reals : 0, integers));
   return ForEachFiniteMatrix<T>(call, 2, [&](int64_t i, int* info) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
     lapack::Syevd(mode, uplo, n, a, call.Result<Real<T>>(1, i), work.data(), work.size(), work.real_data(), reals,
@@ -285,13 +288,12 @@ absl::Status Gesdd(LapackCall& call) {
   const int ldvt = std::max(1, call.size('v'));
   const int64_t least = kIsComplex<T> ? low * low + 3 * low + high : 4 * low * low + 7 * low + high;
   const int64_t reals = std::max(5 * low * low + 7 * low, 2 * high * low + 2 * low * low + low);
-  KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, least, kIsComplex<T> ? reals : 0, 8 * low));
   const int64_t size = WorkSize<T>(least, [&](T* optimum) {
     int info = 0, integer = 0;
     Real<T> real = 0;
     lapack::Gesdd(mode, m, n, optimum, &real, optimum, optimum, ldvt, optimum, -1, &real, &integer, &info);
   });
-  KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, size));
+  KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size, kIsComplex<T> ? reals : 0, 8 * low));
   return ForEachFiniteMatrix<T>(call, 4, [&](int64_t i, int* info) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
     lapack::Gesdd(mode, m, n, a, call.Result<Real<T>>(1, i), call.Result<T>(2, i), call.Result<T>(3, i), ldvt,
@@ -305,13 +307,12 @@ absl::Status Gesvd(LapackCall& call) {
   const int64_t m = call.size('m'), n = call.size('n'), low = std::min(m, n), high = std::max(m, n);
   const int ldvt = std::max(1, call.size('v'));
   const int64_t least = std::max(3 * low + high, 5 * low);
-  KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, least, 5 * low));
   const int64_t size = WorkSize<T>(least, [&](T* optimum) {
     int info = 0;
     Real<T> real = 0;
     lapack::Gesvd(mode, m, n, optimum, &real, optimum, optimum, ldvt, optimum, -1, &real, &info);
   });
-  KASHI_ASSIGN_OR_RETURN(work.elements, call.Workspace(kType<T>, size));
+  KASHI_ASSIGN_OR_RETURN(Work<T> work, MakeWork<T>(call, size, kIsComplex<T> ? 5 * low : 0));
   return ForEachFiniteMatrix<T>(call, 4, [&](int64_t i, int* info) {
     T* const a = call.ResultFromOperand<T>(0, 0, i);
     lapack::Gesvd(mode, m, n, a, call.Result<Real<T>>(1, i), call.Result<T>(2, i), call.Result<T>(3, i), ldvt,
