@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/diff_pair.h"
+#include "cli/dump_directory.h"
 #include "cli/hard_stop.h"
 #include "cli/interrupt.h"
 #include "cli/known_arguments.h"
@@ -30,8 +31,11 @@ class DiffVerb {
   int Run();
 
  private:
-  int RunFiles();
+  int RunFiles(const std::string& a, const std::string& b);
   int RunDirectories();
+  // The stages --from and --to of each module of a dump.
+  int RunStages();
+  int RunPairs(const ModulePairs& pairs);
   void ShowPair(const ModulePair& pair);
   void ShowAlone(const char* side, const std::vector<std::string>& paths);
 
@@ -43,15 +47,11 @@ class DiffVerb {
   int64_t differing_ = 0;
 };
 
-int DiffVerb::RunFiles() {
-  for (const std::string& path : {options_.a, options_.b}) {
-    const absl::Status chosen = ExpandModulePath(path).status();  // an error for --module, which is for directories
-    if (!chosen.ok()) return Fail(chosen);
-  }
+int DiffVerb::RunFiles(const std::string& a, const std::string& b) {
   ItemProgress progress("pair", 1);
-  progress.Next(absl::StrCat(options_.a, " and ", options_.b));
+  progress.Next(absl::StrCat(a, " and ", b));
   PairDiff pair(options_, interrupt_, /*prints_notes=*/true);
-  const bool is_compared = pair.Compare(options_.a, options_.b, &answers_);
+  const bool is_compared = pair.Compare(a, b, &answers_);
   if (interrupt_.flag().load()) return PrintInterrupted();
   if (!options_.json) answers_.Add(pair.text());
   if (!pair.error().ok()) AddModuleError(pair.failed(), NameLimitOption(pair.error()), &answers_);
@@ -93,7 +93,10 @@ int DiffVerb::RunDirectories() {
   if (!a.ok()) return Fail(a.status());
   const absl::StatusOr<std::vector<std::string>> b = ExpandModulePath(options_.b);
   if (!b.ok()) return Fail(b.status());
-  const ModulePairs pairs = PairModules(*a, *b);
+  return RunPairs(PairModules(*a, *b));
+}
+
+int DiffVerb::RunPairs(const ModulePairs& pairs) {
   if (options_.inputs.empty() && !options_.no_run && !options_.details && !pairs.pairs.empty()) {
     PrintNote(absl::StrCat("kashi: no --input: each pair runs with random arguments, --seed ", options_.seed,
                            ", or with those of its snapshot\n"));
@@ -117,18 +120,46 @@ int DiffVerb::RunDirectories() {
   return std::max(answers_.Finish(), is_same ? kSuccess : kBadInput);
 }
 
+int DiffVerb::RunStages() {
+  if (!options_.b.empty()) return FailUsage("--from and --to are stages of one dump directory: give no second one");
+  const absl::StatusOr<DumpDirectory> directory = ReadDumpDirectory(options_.a);
+  if (!directory.ok()) return Fail(directory.status());
+  ModulePairs pairs;
+  for (const DumpedModule& module : directory->modules) {
+    if (module.stages.empty()) continue;
+    const absl::StatusOr<size_t> from = FindStage(module, options_.from.empty() ? "before" : options_.from);
+    const absl::StatusOr<size_t> to = from.ok() ? FindStage(module, options_.to.empty() ? "after" : options_.to) : from;
+    if (!to.ok() && directory->modules.size() == 1) return Fail(to.status());
+    if (!to.ok()) {
+      PrintWarning(absl::StrCat(module.name, " is left out: ", to.status().message()));
+      continue;
+    }
+    pairs.pairs.push_back({module.name, PathToRun(module.stages[*from]), PathToRun(module.stages[*to])});
+  }
+  if (pairs.pairs.empty()) return Fail(InvalidArgument("%s has no module with both stages", options_.a));
+  if (pairs.pairs.size() > 1) return RunPairs(pairs);
+  return RunFiles(pairs.pairs[0].a, pairs.pairs[0].b);
+}
+
 int DiffVerb::Run() {
   if (options_.a == "-" && options_.b == "-")
     return FailUsage("only one of the two modules can be read from standard input");
   if (!options_.inputs.empty() && !options_.random.empty()) {
     return FailUsage("--random cannot be used with --input");
   }
+  if (!options_.from.empty() || !options_.to.empty()) return RunStages();
+  if (options_.b.empty()) return FailUsage("an argument is missing; usage: kashi diff [OPTIONS] A B");
   std::error_code error;
   const bool a_is_directory = std::filesystem::is_directory(options_.a, error);
   const bool b_is_directory = std::filesystem::is_directory(options_.b, error);
   if (a_is_directory != b_is_directory)
     return FailUsage("one is a directory and one a file: give two directories or two files");
-  return a_is_directory ? RunDirectories() : RunFiles();
+  if (a_is_directory) return RunDirectories();
+  for (const std::string& path : {options_.a, options_.b}) {
+    const absl::Status chosen = ExpandModulePath(path).status();  // an error for --module, which is for directories
+    if (!chosen.ok()) return Fail(chosen);
+  }
+  return RunFiles(options_.a, options_.b);
 }
 
 }  // namespace
@@ -181,11 +212,12 @@ void AddDiffVerb(Command* command) {
       "  kashi diff a.hlo b.hlo --input x.npy --tolerance 0\n"
       "  kashi diff m.hlo m.hlo --engine-b cpu           the outputs of both engines, for one program\n"
       "  kashi diff a.hlo b.hlo --no-run --json          only the structure, for a script\n"
-      "  kashi diff dump1 dump2                          two --xla_dump_to directories: one line per pair";
+      "  kashi diff dump1 dump2                          two --xla_dump_to directories: one line per pair\n"
+      "  kashi diff dump --from before --to fusion       two stages of the modules of one such directory";
   help.sections = {
       {"",
-       "Instructions are paired by opcode and operands, then by name. New names and another order are no difference; a "
-       "changed instruction is one difference, also if others use it.",
+       "Instructions are paired by what they depend on and what depends on them, in fusions too. New names and another "
+       "order are no difference; a changed or moved instruction is one difference, also if others use it.",
        {}},
       {"",
        "Then both programs run with the same arguments. The report names the first instruction of A whose value "
@@ -198,7 +230,11 @@ void AddDiffVerb(Command* command) {
   help.stops_at_interrupt = true;
   Verb* verb = command->AddVerb("diff", help, [options] { return DiffVerb(*options).Run(); });
   verb->AddOption("A", &options->a, "A module, `-` for standard input, or a directory of modules")->File()->Required();
-  verb->AddOption("B", &options->b, "The module or directory to compare with")->File()->Required();
+  verb->AddOption("B", &options->b, "The module or directory to compare with")->File();
+  verb->AddOption("--from", &options->from,
+                  "Of one dump directory: the stage to compare, a pass or its number (default: before)")
+      ->Value("PASS");
+  verb->AddOption("--to", &options->to, "The stage to compare with (default: after)")->Value("PASS");
   verb->BeginGroup("Structure");
   verb->AddFlag("--ignore-layouts", &options->ignore_layouts, "Ignore differences of layouts");
   verb->AddFlag("--all", &options->all, "Print all structural differences, not only the most important ones");

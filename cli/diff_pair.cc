@@ -67,7 +67,7 @@ bool PairDiff::Read(const std::string& a, const std::string& b, Answers* answers
 }
 
 void PairDiff::CompareStructure() {
-  diff_ = DiffModules(*a_->module, *b_->module, !options_.ignore_layouts);
+  diff_ = matching::DiffModules(*a_->module, *b_->module, !options_.ignore_layouts);
   differs_ = diff_.size() > 0;
   json_ = {{"a", a_->name},
            {"b", b_->name},
@@ -180,7 +180,7 @@ void PairDiff::ShowFirst(const ValueComparer& comparer) {
   json_["values_compared"] = comparer.compared();
   json_["values_nan_on_both_sides"] = comparer.all_nan();
   json_["values_not_kept"] = comparer.not_kept();
-  const std::optional<ValueComparer::Disagreement>& first = comparer.first();
+  const std::optional<ValueComparer::Disagreement>& first = comparer.first(/*of_changed=*/!*outputs_agree_);
   if (first.has_value()) {
     Json& json = json_["first_disagreement"];
     json["occurrence"] = first->occurrence;

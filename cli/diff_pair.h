@@ -16,7 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/limits.h"
-#include "cli/module_diff.h"
+#include "kashi/matching/module_diff.h"
 #include "cli/module_file.h"
 #include "cli/run_findings.h"
 #include "cli/run_inputs.h"
@@ -32,6 +32,9 @@ namespace kashi::cli {
 struct DiffOptions {
   std::string a;
   std::string b;
+  // Of a dump directory A: the stages to compare (FindStage); "": A and B are compared.
+  std::string from;
+  std::string to;
   std::string output;
   std::vector<std::string> inputs;
   std::vector<std::string> random;
@@ -110,7 +113,7 @@ class PairDiff {
   std::unique_ptr<Program> program_;  // of the last run: what it found may name the instructions of its module
   ProgramScope scope_a_;
   ProgramScope scope_b_;
-  ModuleDiff diff_;
+  matching::ModuleDiff diff_;
   std::string text_;
   Json json_;
   bool differs_ = false;

@@ -20,6 +20,9 @@
 namespace kashi::cli {
 
 using base::WithThousands;
+using matching::ComputationDiff;
+using matching::InstructionChange;
+using matching::ModuleDiff;
 namespace {
 
 constexpr size_t kMostLines = 60;
@@ -93,28 +96,35 @@ struct Difference {
 bool ComputesValues(const HloInstruction& x) { return !GetHloOpcodeInfo(x.opcode()).Has(HloOpcodeFlags::kKeepsValues); }
 
 int WeightOf(const InstructionChange& change) {
+  if (change.is_consequence) return 0;
   if (change.what == "value" || change.what == "opcode" || change.what == "root") return 5;
   if (change.what == "attributes") return 4;
   if (change.what == "shape" || change.what == "operands") return ComputesValues(*change.a) ? 3 : 1;
-  return 2;  // calls
+  return 2;  // calls, moved
 }
 
+// Causes before consequences.
 void AddDifferences(const ComputationDiff& diff, std::vector<Difference>* differences) {
   const std::string title = ComputationTitle(*diff.a, *diff.b);
-  for (const InstructionChange& change : diff.changes) {
-    const std::string what = change.what == "attributes"
-                                 ? AttributeDifference(change.from, change.to)
-                                 : absl::StrCat(change.what, " ", change.from, " -> ", change.to);
-    differences->push_back(
-        {title, absl::StrCat(InstructionTitle(*change.a, *change.b), "  ", what), change.what, WeightOf(change)});
-  }
+  const auto add_changes = [&](bool consequences) {
+    for (const InstructionChange& change : diff.changes) {
+      if (change.is_consequence != consequences) continue;
+      const std::string what = change.what == "attributes"
+                                   ? AttributeDifference(change.from, change.to)
+                                   : absl::StrCat(change.what, " ", change.from, " -> ", change.to);
+      differences->push_back(
+          {title, absl::StrCat(InstructionTitle(*change.a, *change.b), "  ", what), change.what, WeightOf(change)});
+    }
+  };
   const auto add_only = [&](const char* where, const std::vector<const HloInstruction*>& instructions) {
     for (const HloInstruction* x : instructions) {
       differences->push_back({title, absl::StrCat(where, "  ", ShortText(*x)), where, ComputesValues(*x) ? 3 : 0});
     }
   };
+  add_changes(/*consequences=*/false);
   add_only("only in A", diff.only_a);
   add_only("only in B", diff.only_b);
+  add_changes(/*consequences=*/true);
 }
 
 std::vector<Difference> DifferencesOf(const ModuleDiff& diff) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/json.h"
-#include "cli/module_diff.h"
+#include "kashi/matching/module_diff.h"
 
 namespace kashi {
 class HloModule;
@@ -18,10 +18,10 @@ std::string InstructionTitle(const HloInstruction& a, const HloInstruction& b);
 
 // The number of differences, a table of the operations whose counts differ, and the differences. Unless `all` is set, a
 // long list is cut to the most important differences, in their order, and the counts of the other kinds.
-std::string StructureText(const HloModule& a, const HloModule& b, const ModuleDiff& diff, bool all);
+std::string StructureText(const HloModule& a, const HloModule& b, const matching::ModuleDiff& diff, bool all);
 
 // All differences.
-Json StructureJson(const ModuleDiff& diff);
+Json StructureJson(const matching::ModuleDiff& diff);
 // The operations whose counts differ: {"opcode", "a", "b"}.
 Json OpcodesJson(const HloModule& a, const HloModule& b);
 

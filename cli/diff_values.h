@@ -7,11 +7,12 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
-#include "cli/module_diff.h"
 #include "cli/run_outputs.h"
 #include "cli/value_summary.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
+#include "kashi/matching/module_diff.h"
 #include "kashi/values/value.h"
 
 namespace kashi::cli {
@@ -31,7 +32,7 @@ class ValueComparer {
     OutputComparison comparison;
   };
 
-  ValueComparer(const ModuleDiff& diff, Tolerance tolerance) : diff_(diff), tolerance_(tolerance) {}
+  ValueComparer(const matching::ModuleDiff& diff, Tolerance tolerance);
 
   absl::Status OnValueOfA(const HloInstruction& instruction, const Value& value);
   absl::Status OnValueOfB(const HloInstruction& instruction, const Value& value);
@@ -42,7 +43,9 @@ class ValueComparer {
     const HloInstruction* a;
   };
 
-  const std::optional<Disagreement>& first() const { return first_; }
+  // `of_changed`: also of instructions that are not the same operation on the same operands in both. Their values may
+  // differ although the results agree.
+  const std::optional<Disagreement>& first(bool of_changed) const;
   // The number of values with compared elements.
   int64_t compared() const { return compared_ - all_nan_; }
   // The number of values that are all NaN on both sides, so that nothing is compared, and the first of them in A's
@@ -64,7 +67,7 @@ class ValueComparer {
   static constexpr int64_t kMostBytes = int64_t{2} << 30;
   static constexpr int64_t kOverhead = 256;  // the bytes of a kept value besides its elements
 
-  const ModuleDiff& diff_;
+  const matching::ModuleDiff& diff_;
   const Tolerance tolerance_;
   absl::flat_hash_map<const HloInstruction*, std::deque<Kept>> kept_;  // by B's instruction
   absl::flat_hash_map<const HloInstruction*, int64_t> occurrences_;    // in B
@@ -73,7 +76,9 @@ class ValueComparer {
   int64_t compared_ = 0;
   int64_t all_nan_ = 0;
   int64_t not_kept_ = 0;
-  std::optional<Disagreement> first_;
+  absl::flat_hash_set<const HloInstruction*> changed_;  // of A
+  std::optional<Disagreement> first_;                   // of instructions that have not changed
+  std::optional<Disagreement> first_changed_;
   std::optional<NanValue> first_nan_;
 };
 

@@ -35,7 +35,7 @@ struct Pair {
 
 class Pairing {
  public:
-  Pairing(const ModuleDiff& diff, HloModule* a, HloModule* b) {
+  Pairing(const matching::ModuleDiff& diff, HloModule* a, HloModule* b) {
     absl::flat_hash_map<const HloInstruction*, const HloInstruction*> counterparts_of_b;
     for (const auto& [x, y] : diff.counterparts) counterparts_of_b[y] = x;
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> constants_of_b = ConstantsOf(b);
@@ -123,7 +123,7 @@ void WarnOfElided(const std::string& file, const std::vector<std::string>& names
   PrintWarning(absl::StrCat(file, ": ", ElidedText(names), consequence));
 }
 
-absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b, uint64_t seed) {
+absl::Status FillElidedAlike(const matching::ModuleDiff& diff, HloModule* a, HloModule* b, uint64_t seed) {
   const Pairing pairing(diff, a, b);
   if (pairing.pairs().empty()) return absl::OkStatus();
   KASHI_ASSIGN_OR_RETURN(const ValueConstraints constraints_a, ValueConstraints::Build(*a));

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "cli/json.h"
-#include "cli/module_diff.h"
+#include "kashi/matching/module_diff.h"
 
 namespace kashi {
 class HloModule;
@@ -30,7 +30,7 @@ void WarnOfElided(const std::string& file, const std::vector<std::string>& names
 // Sets the elided constants of two modules: to the value of the counterpart if that has one, otherwise to the same
 // random value in both. A constant without a counterpart is paired with one of the same shape, in the order of the
 // modules.
-absl::Status FillElidedAlike(const ModuleDiff& diff, HloModule* a, HloModule* b, uint64_t seed);
+absl::Status FillElidedAlike(const matching::ModuleDiff& diff, HloModule* a, HloModule* b, uint64_t seed);
 
 }  // namespace kashi::cli
 

@@ -64,6 +64,10 @@ void AddLimitOptions(Verb* verb, LimitOptions* limits) {
   verb->AddOption("--max-iterations", &limits->max_iterations,
                   "Most iterations of one loop; 0 means no limit (default: 0)")
       ->Within(0, std::numeric_limits<int64_t>::max());
+  AddTimeoutOption(verb, limits);
+}
+
+void AddTimeoutOption(Verb* verb, LimitOptions* limits) {
   verb->AddOption(
           "--timeout", [limits](const std::string& text) { return SetSeconds(text, &limits->timeout_seconds); },
           "Longest time to run; 0 means no limit (default: 1800)")

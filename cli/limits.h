@@ -29,6 +29,8 @@ struct LimitOptions {
 };
 
 void AddLimitOptions(Verb* verb, LimitOptions* limits);
+// --timeout alone, for verbs that run no program.
+void AddTimeoutOption(Verb* verb, LimitOptions* limits);
 
 // Limits for work before a run, such as making its inputs. `cancelled` must outlive the meter.
 WorkLimits WorkLimitsOf(const LimitOptions& limits, const std::atomic<bool>* cancelled);

@@ -84,12 +84,6 @@ std::string entry_function;
 // --module; "" if it is not given.
 std::string module_filter;
 
-// A pattern is compared with the whole name of the file, a text without `*`, `?` and `[` with any part of it.
-bool PassesFilter(const std::string& name) {
-  if (module_filter.find_first_of("*?[") == std::string::npos) return absl::StrContains(name, module_filter);
-  return fnmatch(module_filter.c_str(), name.c_str(), 0) == 0;
-}
-
 uint64_t InputLimit() {
   constexpr uint64_t kMostByDefault = uint64_t{4} << 30;
   if (input_limit > 0) return input_limit;
@@ -143,6 +137,12 @@ void AddModuleFilterOption(Verb* verb) {
           "--module", &module_filter,
           "Of a directory: only files whose name fits this pattern, '*.before_*', or has this text in it, jit_step")
       ->Value("GLOB");
+}
+
+// A pattern is compared with the whole name, a text without `*`, `?` and `[` with any part of it.
+bool PassesModuleFilter(const std::string& name) {
+  if (module_filter.find_first_of("*?[") == std::string::npos) return absl::StrContains(name, module_filter);
+  return fnmatch(module_filter.c_str(), name.c_str(), 0) == 0;
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -385,7 +385,7 @@ absl::StatusOr<std::vector<std::string>> ExpandModulePath(const std::string& pat
     return InvalidArgument("%s has no module: no file of a dump, such as module_0000.*.txt or *.hlo.pb", path);
   std::sort(files.begin(), files.end());
   const std::string first = fs::path(files.front()).filename().string();
-  const auto is_other = [](const std::string& file) { return !PassesFilter(fs::path(file).filename().string()); };
+  const auto is_other = [](const std::string& file) { return !PassesModuleFilter(fs::path(file).filename().string()); };
   const size_t count = files.size();
   files.erase(std::remove_if(files.begin(), files.end(), is_other), files.end());
   if (!files.empty()) return files;

@@ -29,6 +29,8 @@ void AddInputLimitOption(Verb* verb);
 
 // --module: the modules of a directory that ExpandModulePath takes.
 void AddModuleFilterOption(Verb* verb);
+// Whether --module chooses this name; true if it is not given.
+bool PassesModuleFilter(const std::string& name);
 
 // --function: the function of a StableHLO program that becomes the entry.
 void AddFunctionOption(Verb* verb);

@@ -47,6 +47,7 @@ class Differ {
   bool IsTold(NodeId node, Side side) const;
   NodeId BehindCopies(NodeId node, Side side) const;
   bool OperandsCorrespond(NodeId a, NodeId b) const;
+  bool HaveSameValue(NodeId a, NodeId b) const;
   bool CalleesCorrespond(const HloInstruction& x, const HloInstruction& y) const;
   bool IsForwardedParameter(const ValueGraph& graph, NodeId node) const {
     return !graph.IsValue(node) && graph.instruction(node).opcode() == HloOpcode::kParameter;
@@ -108,11 +109,16 @@ bool Differ::OperandsCorrespond(NodeId a, NodeId b) const {
     if (pairing().ArePaired(operand_a, operand_b)) continue;
     const bool both_have_others = pairing().OfA(operand_a) != kNoNode && pairing().OfB(operand_b) != kNoNode;
     const bool have_moved = matcher_.PartnerOfA(x.parent()) != y.parent();
-    const bool same_value =
-        pairing().ArePaired(BehindCopies(a_.value(operand_a), Side::kA), BehindCopies(b_.value(operand_b), Side::kB));
-    if (!same_value || (both_have_others && !have_moved)) return false;
+    if (!HaveSameValue(a_.value(operand_a), b_.value(operand_b)) || (both_have_others && !have_moved)) return false;
   }
   return true;
+}
+
+// Whether two values correspond, but for copies, or one of them is a duplicate that the other module does not have.
+bool Differ::HaveSameValue(NodeId a, NodeId b) const {
+  const bool is_duplicate =
+      (pairing().OfA(a) == kNoNode || pairing().OfB(b) == kNoNode) && a_.structure_above(a) == b_.structure_above(b);
+  return is_duplicate || pairing().ArePaired(BehindCopies(a, Side::kA), BehindCopies(b, Side::kB));
 }
 
 bool Differ::CalleesCorrespond(const HloInstruction& x, const HloInstruction& y) const {
@@ -151,7 +157,8 @@ void Differ::AddChanges(NodeId a, NodeId b, ComputationDiff* diff) const {
     const bool is_fusion_new = !HasPartner(y.parent(), Side::kB) || !HasPartner(x.parent(), Side::kA);
     add("moved", std::string(x.parent()->name()), std::string(y.parent()->name()), is_fusion_new);
   }
-  if (!OperandsCorrespond(a, b)) add("operands", OperandNames(x), OperandNames(y));
+  // Another operation has other operands.
+  if (x.opcode() == y.opcode() && !OperandsCorrespond(a, b)) add("operands", OperandNames(x), OperandNames(y));
   AddOperationChanges(x, y, ShapeFollowsOperand(a, b), diff);
   if (!CalleesCorrespond(x, y)) add("calls", CalleeNames(x), CalleeNames(y));
 }
@@ -184,8 +191,7 @@ void Differ::AddRootChange(ComputationDiff* diff) const {
   const NodeId b = b_.NodeOf(y);
   if (pairing().ArePaired(a, b)) return;
   const bool is_told = pairing().OfA(a) == kNoNode || pairing().OfB(b) == kNoNode;
-  const bool same_value = pairing().ArePaired(BehindCopies(a_.value(a), Side::kA), BehindCopies(b_.value(b), Side::kB));
-  if (is_told && same_value) return;
+  if (is_told && HaveSameValue(a_.value(a), b_.value(b))) return;
   diff->changes.push_back({x, y, "root", std::string(x->name()), std::string(y->name())});
 }
 

@@ -1,7 +1,7 @@
 // The structural differences of two modules, instruction by instruction.
 //
 // New names or another order are no difference. A changed instruction is one difference, and its users are none; nor
-// are the users of a new copy. Metadata and control dependencies are ignored.
+// are the users of a new copy, or of a new duplicate. Metadata and control dependencies are ignored.
 #ifndef KASHI_MATCHING_MODULE_DIFF_H_
 #define KASHI_MATCHING_MODULE_DIFF_H_
 

@@ -245,6 +245,21 @@ TEST(ModuleDiffTest, UsersOfANewCopyAreNoDifference) {
             "+ c\n+ k");
 }
 
+TEST(ModuleDiffTest, UsersOfADuplicateAreNoDifference) {
+  const std::string one = "ENTRY e { p = f32[2] parameter(0) n = f32[2] negate(p) ROOT r = f32[2] add(n, n) }";
+  const std::string two =
+      "ENTRY e { p = f32[2] parameter(0) n = f32[2] negate(p) m = f32[2] negate(p) ROOT r = f32[2] add(n, m) }";
+  EXPECT_EQ(Differences(one, two), "+ m");
+  EXPECT_EQ(Differences(two, one), "- m");
+}
+
+TEST(ModuleDiffTest, AnotherOperationIsOneDifference) {
+  EXPECT_EQ(Differences("ENTRY e { p = f32[2] parameter(0) n = f32[2] negate(p) ROOT r = f32[2] sine(n) }",
+                        "ENTRY e { p = f32[2] parameter(0) n = f32[2] negate(p) c = f32[2] cosine(p) "
+                        "ROOT r = f32[2] add(n, c) }"),
+            "r: opcode sine -> add\n+ c");
+}
+
 TEST(ModuleDiffTest, LayoutsAreConsequencesOfTheOperandsLayout) {
   const std::string a =
       "ENTRY e { p = f32[2,3]{1,0} parameter(0) n = f32[2,3]{1,0} negate(p) ROOT s = f32[2,3]{1,0} sine(n) }";
