@@ -21,6 +21,7 @@
 #include "kashi/hlo/verifier/hlo_verifier.h"
 #include "kashi/partition/partition_program.h"
 #include "kashi/pjrt/alias_donors.h"
+#include "kashi/pjrt/custom_call_partitioners.h"
 #include "kashi/pjrt/debug_options.h"
 #include "kashi/pjrt/ffi_handlers.h"
 #include "kashi/pjrt/ffi_host.h"
@@ -120,6 +121,8 @@ absl::StatusOr<std::unique_ptr<HloModule>> ModuleOfDevices(std::unique_ptr<HloMo
     partition.open_parameters.assign(open_arguments.begin(), open_arguments.end());
   }
   partition.inspect = TellInspector;
+  partition.custom_calls = &RegisteredPartitioners::Global();
+  partition.use_shardy_partitioner = options.use_shardy_partitioner();
   return PartitionProgram(*module, partition);
 }
 

@@ -27,6 +27,7 @@ extern "C" {
 
 typedef enum {
   PJRT_Extension_Type_Profiler = 1,
+  PJRT_Extension_Type_Custom_Partitioner = 2,
   PJRT_Extension_Type_Layouts = 4,
   PJRT_Extension_Type_FFI = 5,
   PJRT_Extension_Type_Shardings = 19,

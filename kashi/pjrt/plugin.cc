@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/base/catch_exceptions.h"
 #include "kashi/base/status.h"
+#include "kashi/pjrt/custom_partitioner_extension.h"
 #include "kashi/pjrt/errors.h"
 #include "kashi/pjrt/ffi_extension.h"
 #include "kashi/pjrt/functions.h"
@@ -46,7 +47,7 @@ PJRT_Error* NotOffered(const char* name) {
 PJRT_Api MakeTable() {
   PJRT_Api api = {};
   api.struct_size = sizeof(PJRT_Api);
-  api.extension_start = LayoutsExtension(ShardingsExtension(FfiExtension()));
+  api.extension_start = LayoutsExtension(ShardingsExtension(CustomPartitionerExtension(FfiExtension())));
   api.pjrt_api_version = {sizeof(PJRT_Api_Version), nullptr, PJRT_API_MAJOR, PJRT_API_MINOR};
 #define PJRT_OFFERED(name, ...) api.PJRT_##name = &Offered<PJRT_##name##_Args>;
 #define PJRT_NOT_OFFERED(name, ...) \

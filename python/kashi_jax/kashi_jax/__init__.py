@@ -11,6 +11,7 @@ JAX finds this package by itself, and calls initialize(). Variables of the envir
     KASHI_CACHE_DIR        a folder for machine code of earlier processes
 """
 import ctypes
+import inspect
 import os
 import pathlib
 import re
@@ -36,7 +37,28 @@ def initialize():
     """Registers the backend, as "kashi" or as "cpu". JAX calls it when it looks for backends."""
     from jax.extend import backend
     name = "cpu" if _takes_place_of_cpu() else "kashi"
-    backend.register_backend_factory(name, lambda: _make_client(name), priority=_PRIORITY, fail_quietly=False)
+    # JAX brings the partitioners of custom calls to the table of functions.
+    with_table = "c_api" in inspect.signature(backend.register_backend_factory).parameters and _is_wanted(name)
+    options = {"c_api": _load(name)} if with_table else {}
+    backend.register_backend_factory(name, lambda: _make_client(name), priority=_PRIORITY, fail_quietly=False, **options)
+
+
+def _is_wanted(name):
+    """Whether JAX will make the client. Without it, the library need not be loaded."""
+    import jax
+    platforms = getattr(jax.config, "jax_platforms", None)
+    return not platforms or name in platforms.split(",")
+
+
+def _load(name):
+    """The plugin's table of functions as a capsule; None if the library cannot be loaded: making the client tells why."""
+    from jaxlib import xla_client
+    if xla_client.pjrt_plugin_loaded(name):
+        return None
+    try:
+        return xla_client.load_pjrt_plugin_dynamically(name, library_path())
+    except Exception:
+        return None
 
 
 def _make_client(name):

@@ -14,9 +14,24 @@ print("hits", events.count("/jax/compilation_cache/cache_hits"), "misses", event
 """
 
 
-def run(**variables):
+# custom_partitioning is imported when the backend is there already.
+PARTITIONED = """
+import jax, numpy as np
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("x",))
+from jax.experimental.custom_partitioning import custom_partitioning
+from jaxlib import xla_client
+f = custom_partitioning(lambda x: x * 2)
+f.def_partition(lambda mesh, arguments, result: (mesh, lambda x: x * 2, result.sharding, (result.sharding,)),
+                sharding_rule="i -> i")
+rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+print("Kashi" in jax.devices()[0].client.platform_version, xla_client.pjrt_plugin_loaded("kashi"))
+print(jax.jit(f, in_shardings=rows, out_shardings=rows)(np.arange(4.0)))
+"""
+
+
+def run(program=PROGRAM, **variables):
     environment = {**os.environ, "KASHI_DEVICES": "", "XLA_FLAGS": "", "JAX_PLATFORMS": "kashi,cpu", **variables}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -29,6 +44,17 @@ def test_kashi_beside_cpu():
 
 def test_kashi_in_the_place_of_cpu():
     assert run(KASHI_JAX_AS_CPU="1", JAX_PLATFORMS="cpu")[0] == "[CpuDevice(id=0)] True"
+
+
+def test_partitioners_of_custom_calls():
+    for platforms in ("kashi,cpu", "kashi", ""):
+        assert run(PARTITIONED, KASHI_DEVICES="4", JAX_PLATFORMS=platforms) == ["True True", "[0. 2. 4. 6.]"]
+    in_place_of_cpu = run(PARTITIONED, KASHI_DEVICES="4", KASHI_JAX_AS_CPU="1", JAX_PLATFORMS="cpu")
+    assert in_place_of_cpu == ["True False", "[0. 2. 4. 6.]"]
+
+
+def test_library_is_not_loaded_without_need():
+    assert run(PARTITIONED, JAX_PLATFORMS="cpu") == ["False False", "[0. 2. 4. 6.]"]
 
 
 def test_number_of_devices():
