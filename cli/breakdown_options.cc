@@ -40,7 +40,8 @@ void AddBreakdownOptions(Verb* verb, const std::string& what, BreakdownOptions* 
     options->by = insight::ParseGrouping(name);
     return std::string();
   };
-  verb->AddOption("--by", set_by, absl::StrCat("Sum up ", what, " by the scope of op_names, by layer, and so on"))
+  verb->AddOption("--by", set_by,
+                  absl::StrCat("Sum up ", what, " by scope (of op_names), layer, opcode, source or computation"))
       ->OneOf({insight::GroupingNames().begin(), insight::GroupingNames().end()});
   verb->AddFlag("--tree", &options->tree,
                 "Show the rows of --by as a tree, in which each line has the sum of its parts");

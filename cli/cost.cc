@@ -120,10 +120,7 @@ int RunCost(const CostOptions& options) {
   return answers.Finish();
 }
 
-}  // namespace
-
-void AddCostVerb(Command* command) {
-  auto options = std::make_shared<CostOptions>();
+VerbHelp CostHelp() {
   VerbHelp help;
   help.group = kProgramVerbs;
   help.summary = "Count the flops, transcendentals and bytes of a module";
@@ -172,7 +169,14 @@ void AddCostVerb(Command* command) {
         {"target", "With --target: seconds, compute_seconds, memory_seconds, wasted_seconds on padding"},
         {"rows", "With --by: the rows, instead of opcodes and instructions"}}}};
   help.failure = "A module cannot be read or analyzed, or the output cannot be written";
-  Verb* verb = command->AddVerb("cost", help, [options] { return RunCost(*options); });
+  return help;
+}
+
+}  // namespace
+
+void AddCostVerb(Command* command) {
+  auto options = std::make_shared<CostOptions>();
+  Verb* verb = command->AddVerb("cost", CostHelp(), [options] { return RunCost(*options); });
   verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
   verb->BeginGroup("Report");
   verb->AddOption("--top", &options->top, "Number of instructions to show (default: 10)")

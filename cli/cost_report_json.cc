@@ -1,3 +1,5 @@
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -16,13 +18,19 @@ void AddCost(const Cost& cost, Json* json) {
   if (cost.unknown > 0) (*json)["unknown"] = cost.unknown;
 }
 
+// A whole number as such.
+Json CountJson(double count) {
+  constexpr double kMostExact = 0x1p53;
+  return count < kMostExact && count == std::floor(count) ? Json(static_cast<int64_t>(count)) : Json(count);
+}
+
 Json InstructionJson(const InstructionCostRow& row, const CostReport& report) {
   const HloInstruction& instruction = *row.instruction;
   const InstructionCost& details = report.cost.own().DetailsOf(&instruction);
   Json json;
   json["name"] = std::string(instruction.name());
   json["opcode"] = std::string(HloOpcodeString(instruction.opcode()));
-  json["count"] = row.count;
+  json["count"] = CountJson(row.count);
   AddCost(row.cost, &json);
   if (report.roofline.has_value()) {
     json["seconds"] = row.seconds;
@@ -56,7 +64,7 @@ Json OpcodesJson(const CostReport& report) {
     Json& entry = json.emplace_back(Json::object());
     entry["opcode"] = std::string(HloOpcodeString(row.opcode));
     entry["instructions"] = row.instructions;
-    entry["count"] = row.count;
+    entry["count"] = CountJson(row.count);
     AddCost(row.cost, &entry);
     if (report.roofline.has_value()) entry["seconds"] = row.seconds;
   }

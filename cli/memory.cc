@@ -316,10 +316,7 @@ void AddTargetOption(Verb* verb, std::optional<MemoryTarget>* target) {
                   absl::StrCat("The device: ", names, " (default: the device that the layouts suggest)"));
 }
 
-}  // namespace
-
-void AddMemoryVerb(Command* command) {
-  auto options = std::make_shared<MemoryOptions>();
+VerbHelp MemoryHelp() {
   VerbHelp help;
   help.group = kProgramVerbs;
   help.summary = "Explain the memory use of a module: peak, buffers and padding";
@@ -353,7 +350,14 @@ void AddMemoryVerb(Command* command) {
         {"spaces", "The same for each memory space"},
         {"buffers", "All buffers"}}}};
   help.failure = "A module cannot be read or analyzed, or the output cannot be written";
-  Verb* verb = command->AddVerb("memory", help, [options] { return RunMemory(*options); });
+  return help;
+}
+
+}  // namespace
+
+void AddMemoryVerb(Command* command) {
+  auto options = std::make_shared<MemoryOptions>();
+  Verb* verb = command->AddVerb("memory", MemoryHelp(), [options] { return RunMemory(*options); });
   verb->AddOption("FILE", &options->inputs,
                   "A module, a dump directory, or `-` for standard input; or two modules to compare")
       ->File()

@@ -35,8 +35,8 @@
 namespace kashi::fuzz {
 namespace {
 
-// {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}; {limits} limits the cost
-// of a run. Standard input is {a} too.
+// {a} and {b} are the files, {devices} is a folder in which each input of each device is {b}, {dump} a dump of one
+// module, {a} and {b} in turns; {limits} limits the cost of a run. Standard input is {a} too.
 constexpr const char* kLines[] = {
     "verify {a}",
     "verify --json --strict {a} {b}",
@@ -71,6 +71,13 @@ constexpr const char* kLines[] = {
     "diff {limits} --json --all {a} {b}",
     "diff {limits} --engine-b cpu {a} {a}",
     "diff {limits} --no-run --ignore-layouts --all {a} {b}",
+    "diff {limits} --from before --to 0 {dump}",
+    "dump --json {dump}",
+    "dump --passes --target v5e {dump}",
+    "dump --passes --json {dump}",
+    "dump --diff * {dump}",
+    "bisect {limits} {dump}",
+    "bisect {limits} --json --all-stages {dump}",
     "memory {a}",
     "memory --json {a}",
     "memory --html - {a}",
@@ -88,6 +95,9 @@ constexpr const char* kLines[] = {
     "cost --mesh 4 --rates 1TF/s,1GB/s --network {b} --json {a}",
     "cost --mesh 4 --topology switch --rates 1TF/s,1GB/s --link 1us,1GB/s --slow-device 1=2 --json {a}",
     "lsp",
+    "query --by opcode {a}",
+    "query --json users>1 {a}",
+    "grep --json add {a}",
     "sharding {a}",
     "sharding --json --devices 4 {a}",
     "sharding --partition --draw x {a}",
@@ -109,6 +119,28 @@ constexpr const char* kLines[] = {
     "convert --to mlir {a}",
     "convert --to mlir --json --no-metadata {a} {b}",
     "run {limits} --target x86-64-v2 {a}",
+    "opt {limits} {a}",
+    "opt {limits} --json --verify --stats {a}",
+    "opt {limits} --passes fuse,inline-fusions,simplify,fold-constants,dce --excess-precision off --to mlir {a}",
+    "opt {limits} --passes partition --allow-elided {a}",
+    "reduce {limits} --check fails --once {a}",
+    "reduce {limits} --check fails:shape --once --json {a}",
+    "reduce {limits} --check differs:evaluator,evaluator --once --random normal {a}",
+    "reduce {limits} --check false {a}",
+    "reduce {limits} --check false --json --to pbtxt {a}",
+    "cost --as-xla {a}",
+    "cost --target h100 {a}",
+    "cost --target v4 --json {a}",
+    "cost --target v5e --by scope --tree --flame - {a}",
+    "cost --by layer --keep-transforms --depth 2 --json {a}",
+    "cost --by computation --tree --json {a}",
+    "cost --by source --sort bytes {a}",
+    "cost --by opcode {a}",
+    "cost --mesh 2x2 --host-devices 2 --target mi300x --link 1us,1GB/s {a}",
+    "memory --by scope --tree --flame - {a}",
+    "memory --by layer --target v5e --json {a}",
+    "run {limits} --profile --by scope {a}",
+    "run {limits} --profile --by layer --tree --json {a}",
 };
 constexpr absl::string_view kLimits = "--memory-limit 16M --max-work 1000000 --max-iterations 100 --timeout 2";
 constexpr absl::string_view kSeparator = "\n====\n";
@@ -179,10 +211,34 @@ class DevicesFolder {
   std::filesystem::path path_;
 };
 
+// A dump of one module: {a}, after a pass {b}, and then {a} again.
+class DumpFolder {
+ public:
+  DumpFolder(const std::string& a, const std::string& b) {
+    std::string name = (std::filesystem::temp_directory_path() / "verbs_fuzz.XXXXXX").string();
+    KASHI_CHECK(mkdtemp(name.data()) != nullptr) << std::strerror(errno);
+    path_ = name;
+    std::filesystem::create_symlink(a, path_ / "module_0001.m.before_optimizations.txt");
+    std::filesystem::create_symlink(b, path_ / "module_0001.m.0000.pipeline.after_pass.before_other.txt");
+    std::filesystem::create_symlink(a, path_ / "module_0001.m.cpu_after_optimizations.hlo.pb");
+  }
+  ~DumpFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  DumpFolder(const DumpFolder&) = delete;
+  DumpFolder& operator=(const DumpFolder&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
 struct Places {
   MemoryFile a;
   MemoryFile b;
   DevicesFolder devices{b.path()};
+  DumpFolder dump{a.path(), b.path()};
 };
 const Places& ThePlaces() {
   static const Places places;
@@ -200,6 +256,7 @@ std::vector<std::string> WordsOf(absl::string_view line) {
   return absl::StrSplit(absl::StrReplaceAll(line, {{"{a}", places.a.path()},
                                                    {"{b}", places.b.path()},
                                                    {"{devices}", places.devices.path()},
+                                                   {"{dump}", places.dump.path()},
                                                    {"{limits}", kLimits}}),
                         ' ');
 }

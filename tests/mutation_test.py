@@ -36,7 +36,8 @@ TYPES = ['pred', 's1', 's2', 's4', 's8', 's16', 's32', 's64', 'u1', 'u2', 'u4', 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 64, 100, 255, 1000,
     65536, 2**31 - 1, 2**31, 2**32, 2**40, 2**61, 2**62, 2**63 - 1]
 
-# What each verb is asked; {in} is the mutant, {out} a file that may be written.
+# What each verb is asked; {in} is the mutant, {out} a file that may be written, {dump} a dump in which a pass made the
+# mutant of the seed.
 LIMITS = ['--memory-limit', '64M', '--max-work', '1000000000', '--timeout', '5']
 VERBS = [
     ['convert', '{in}'],
@@ -53,12 +54,23 @@ VERBS = [
     ['diff', '{in}', '{in}', *LIMITS],
     ['diff', '{seed}', '{in}', *LIMITS],
     ['diff', '{in}', '{seed}', '--json', *LIMITS],
+    ['diff', '{dump}', '--from', 'before', '--to', '0', *LIMITS],
+    ['dump', '{dump}', '--passes', '--timeout', '5'],
+    ['bisect', '{dump}', *LIMITS],
+    ['opt', '{in}', *LIMITS],
+    ['opt', '{in}', '--verify', '--passes', 'inline-calls,simplify,fold-constants,fuse,dce', '--json', *LIMITS],
+    ['reduce', '{in}', '--check', 'fails', '--once', *LIMITS],
+    ['reduce', '{in}', '--check', 'grep -q parameter', '-o', '{out}', *LIMITS],
     ['memory', '{in}'],
     ['memory', '{in}', '--json'],
     ['memory', '{in}', '--html', '{out}'],
     ['memory', '{in}', '--target', 'host', '--details'],
     ['cost', '{in}'],
     ['cost', '{in}', '--json'],
+    ['cost', '{in}', '--target', 'v5e', '--by', 'scope', '--tree', '--flame', '{out}'],
+    ['cost', '{in}', '--target', 'h100', '--json'],
+    ['cost', '{in}', '--by', 'layer', '--keep-transforms', '--json'],
+    ['memory', '{in}', '--by', 'scope', '--flame', '{out}'],
     ['sharding', '{in}'],
     ['sharding', '{in}', '--partition', '--json'],
 ]
@@ -316,14 +328,25 @@ def judge_mlir(kashi, mutant, mlir):
     return ['cannot be read back from mlir: %s\n%s' % (read, text[-500:])]
 
 
+def make_dump(folder, seed, mutant):
+    """A folder with the names of XLA's dumps: a pass has made the mutant of the seed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    for name, path in (('before_optimizations', seed), ('0000.p.after_q.before_r', mutant)):
+        os.symlink(os.path.abspath(path), os.path.join(folder, f'module_0001.m.{name}.txt'))
+    return folder
+
+
 def judge(kashi, mutant, seed, out, rng):
     """The error messages about one mutant, and whether verify accepted it."""
     status, errors = run([kashi, 'verify', mutant])
     if status not in STATUSES:
         return ['verify: %s\n%s' % (status, errors.decode(errors='replace')[-500:])], False
     complaints = judge_mlir(kashi, mutant, out + '.mlir')
+    dump = make_dump(out + '.dump', seed, mutant)
     for verb in VERBS if status == 0 else rng.sample(VERBS, 4):
-        command = [part.replace('{in}', mutant).replace('{out}', out).replace('{seed}', seed) for part in verb]
+        names = {'{in}': mutant, '{out}': out, '{seed}': seed, '{dump}': dump}
+        command = [names.get(part, part) for part in verb]
         result, errors = run([kashi, *command])
         text = errors.decode(errors='replace')
         if result not in STATUSES or (result != 0 and verb[0] == 'run' and not text and '--json' not in verb):

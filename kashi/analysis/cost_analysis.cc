@@ -128,19 +128,7 @@ class Counter {
         computations_(computations),
         fused_(fused) {}
 
-  InstructionCost Count() && {
-    using Rule = HloOpcodeFlags::Cost;
-    static constexpr void (Counter::*kRules[])() = {
-        &Counter::CountDefault,
-#define KASHI_COST_RULE(name) &Counter::Count##name,
-#include "kashi/hlo/ir/op_rules.def"
-    };
-    const Rule rule = GetHloOpcodeInfo(instruction_.opcode()).cost;
-    if (rule != Rule::kFree && rule != Rule::kCalled && rule != Rule::kConditional) SetDefaults();
-    (this->*kRules[static_cast<size_t>(rule)])();
-    cost_.cost = Cost() + cost_.cost;  // within bounds
-    return std::move(cost_);
-  }
+  InstructionCost Count() &&;
 
  private:
   const Shape& shape() const { return instruction_.shape(); }
@@ -363,6 +351,20 @@ class Counter {
   const FusedCosts& fused_;
   InstructionCost cost_;
 };
+
+InstructionCost Counter::Count() && {
+  using Rule = HloOpcodeFlags::Cost;
+  static constexpr void (Counter::*kRules[])() = {
+      &Counter::CountDefault,
+#define KASHI_COST_RULE(name) &Counter::Count##name,
+#include "kashi/hlo/ir/op_rules.def"
+  };
+  const Rule rule = GetHloOpcodeInfo(instruction_.opcode()).cost;
+  if (rule != Rule::kFree && rule != Rule::kCalled && rule != Rule::kConditional) SetDefaults();
+  (this->*kRules[static_cast<size_t>(rule)])();
+  cost_.cost = Cost() + cost_.cost;  // within bounds
+  return std::move(cost_);
+}
 
 // All computations that fusions call, also if they are not marked as fused.
 absl::flat_hash_set<const HloComputation*> FusedComputations(const CallGraph& graph) {

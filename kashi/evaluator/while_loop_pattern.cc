@@ -150,8 +150,8 @@ std::optional<ParsedStaticWhileLoop> CountIterations(const WhileLoopPattern& pat
   const __int128 last = first + count * change;
   const auto [lowest, highest] = RangeOf(type);
   if (last < lowest || last > highest) return std::nullopt;
-  return ParsedStaticWhileLoop{static_cast<int64_t>(count), pattern.induction_index, init,
-                               static_cast<int64_t>(change), bound};
+  return ParsedStaticWhileLoop{static_cast<int64_t>(count), pattern.induction_index, init, static_cast<int64_t>(change),
+                               bound};
 }
 
 std::optional<ParsedWhileLoop> PatternMatchParseWhileLoop(const HloInstruction* while_op, PrecomputedAnalyses) {

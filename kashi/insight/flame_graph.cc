@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kashi/base/text.h"
@@ -20,8 +22,8 @@ constexpr int kHeaderHeight = 62, kFooterHeight = 30;
 constexpr double kNarrowest = 0.5;
 constexpr int kColors = 6;
 
-// Tints that stay apart with any colour vision (after Okabe and Ito), for light and for dark pages. A box has the colour
-// of the box below the total that it is a part of.
+// Tints that stay apart with any colour vision (after Okabe and Ito), for light and for dark pages. Boxes whose names
+// differ only in a number at the end have one colour.
 constexpr absl::string_view kStyle = R"(<style>
   .page{fill:#ffffff}.ink{fill:#1b1b1b}.muted{fill:#5a5a5a}
   rect.box{stroke:#ffffff;stroke-width:1}
@@ -46,6 +48,12 @@ absl::string_view Beginning(absl::string_view text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
   return text.substr(0, bytes);
+}
+
+// "layer_12": "layer_".
+absl::string_view WithoutNumber(absl::string_view name) {
+  while (!name.empty() && absl::ascii_isdigit(name.back())) name.remove_suffix(1);
+  return name;
 }
 
 class Drawing {
@@ -92,12 +100,11 @@ class Drawing {
   struct Waiting {
     int64_t node;
     double x;
-    int color;
   };
 
   // Depth first, so that boxes follow in the order in which one reads them.
   void AddBoxes() {
-    std::vector<Waiting> waiting = {{0, 0, -1}};
+    std::vector<Waiting> waiting = {{0, 0}};
     while (!waiting.empty()) {
       const Waiting next = waiting.back();
       waiting.pop_back();
@@ -105,10 +112,10 @@ class Drawing {
       const Breakdown::Node& node = breakdown_.nodes()[next.node];
       double x = next.x;
       std::vector<Waiting> children;
-      for (size_t i = 0; i < node.children.size(); ++i) {
-        const double width = WidthOf(node.children[i]);
+      for (const int64_t child : node.children) {
+        const double width = WidthOf(child);
         if (width >= kNarrowest) {
-          children.push_back({node.children[i], x, next.color >= 0 ? next.color : static_cast<int>(i) % kColors});
+          children.push_back({child, x});
         } else {
           ++left_out_;
         }
@@ -126,14 +133,14 @@ class Drawing {
     deepest_ = std::max(deepest_, static_cast<int>(node.depth));
     const std::string name = box.node == 0 ? "total" : node.name;
     const std::string path = box.node == 0 ? name : breakdown_.PathOf(box.node, options_.separator);
-    const std::string amount =
-        absl::StrFormat("%s, %.3g %%", options_.value_text(value), total_ > 0 ? 100 * value / total_ : 0);
+    const std::string share = absl::StrFormat("%.3g %%", total_ > 0 ? 100 * value / total_ : 0);
+    const std::string amount = absl::StrCat(options_.value_text(value), ", ", share);
     const double y = kHeaderHeight + node.depth * kRowHeight;
-    const std::string color = box.color < 0 ? "total" : absl::StrCat("c", box.color);
+    const std::string color = box.node == 0 ? "total" : absl::StrCat("c", ColorOf(name));
     absl::StrAppendFormat(
         &boxes_, "<g><title>%s\n%s</title><rect class=\"box %s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\"/>",
         Escape(path), Escape(amount), color, kMargin + box.x, y, width, kRowHeight - 1);
-    const std::string label = LabelOf(name, amount, width - 2 * kPadding);
+    const std::string label = LabelOf(name, {amount, share}, width - 2 * kPadding);
     if (!label.empty()) {
       absl::StrAppendFormat(&boxes_, "<text class=\"ink\" x=\"%.2f\" y=\"%.0f\">%s</text>", kMargin + box.x + kPadding,
                             y + 15, Escape(label));
@@ -141,10 +148,17 @@ class Drawing {
     absl::StrAppend(&boxes_, "</g>\n");
   }
 
-  // The name and the value, the name, or its beginning, as it fits.
-  static std::string LabelOf(const std::string& name, const std::string& amount, double width) {
-    std::string label = absl::StrCat(name, "  ", amount);
-    if (SansWidth(label, kFontSize) <= width) return label;
+  int ColorOf(absl::string_view name) {
+    return colors_.try_emplace(std::string(WithoutNumber(name)), static_cast<int>(colors_.size()) % kColors)
+        .first->second;
+  }
+
+  // The name with the first of these details, the name, or its beginning, as it fits.
+  static std::string LabelOf(const std::string& name, const std::vector<std::string>& details, double width) {
+    for (const std::string& detail : details) {
+      std::string label = absl::StrCat(name, "  ", detail);
+      if (SansWidth(label, kFontSize) <= width) return label;
+    }
     if (SansWidth(name, kFontSize) <= width) return name;
     const double character = static_cast<double>(SansWidth("n", kFontSize));
     const auto fits = static_cast<int64_t>(width / character) - 2;
@@ -158,6 +172,7 @@ class Drawing {
   int deepest_ = 0;
   int64_t left_out_ = 0;
   std::string boxes_;
+  absl::flat_hash_map<std::string, int> colors_;  // by name without its number
 };
 
 }  // namespace

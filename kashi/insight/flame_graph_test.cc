@@ -39,11 +39,11 @@ TEST(FlameGraphTest, BoxesAreAsWideAsTheirShare) {
   draw::ExpectWellFormed(svg);
   EXPECT_EQ(Count(svg, "<rect class=\"box"), 4);
   EXPECT_THAT(svg, HasSubstr("<rect class=\"box total\" x=\"10.00\" y=\"62\" width=\"1180.00\""));
-  EXPECT_THAT(svg, HasSubstr("<title>layer_0/attention\n75 flop, 75 %</title><rect class=\"box c0\" x=\"10.00\" "
+  EXPECT_THAT(svg, HasSubstr("<title>layer_0/attention\n75 flop, 75 %</title><rect class=\"box c1\" x=\"10.00\" "
                              "y=\"106\" width=\"885.00\""));
   EXPECT_THAT(
       svg,
-      HasSubstr("<title>layer_1\n20 flop, 20 %</title><rect class=\"box c1\" x=\"954.00\" y=\"84\" width=\"236.00\""));
+      HasSubstr("<title>layer_1\n20 flop, 20 %</title><rect class=\"box c0\" x=\"954.00\" y=\"84\" width=\"236.00\""));
   EXPECT_THAT(svg, HasSubstr("module m"));
   EXPECT_THAT(svg, HasSubstr("flops by scope"));
   EXPECT_THAT(svg, Not(HasSubstr("narrower")));

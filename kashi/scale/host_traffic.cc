@@ -24,19 +24,15 @@ HostTraffic GroupTraffic(HloOpcode opcode, const std::vector<double>& members) {
     squares += m * m;
   }
   const auto hosts = static_cast<double>(members.size());
-  switch (opcode) {
-    case HloOpcode::kAllGather: {  // the bytes are those of the result: n operands
-      const double between = (hosts * n - n) / n;
-      return {n - 1 - between, between};
-    }
-    case HloOpcode::kAllToAll:
-    case HloOpcode::kRaggedAllToAll:
-      return {(squares - n) / n, (n * n - squares) / n};
-    case HloOpcode::kAllReduce:
-      return {2 * (n - hosts), 2 * (hosts - 1)};
-    default:  // reduce-scatter, broadcast
-      return {n - hosts, hosts - 1};
+  if (opcode == HloOpcode::kAllGather) {  // the bytes are those of the result: n operands
+    const double between = (hosts * n - n) / n;
+    return {n - 1 - between, between};
   }
+  if (opcode == HloOpcode::kAllToAll || opcode == HloOpcode::kRaggedAllToAll) {
+    return {(squares - n) / n, (n * n - squares) / n};
+  }
+  if (opcode == HloOpcode::kAllReduce) return {2 * (n - hosts), 2 * (hosts - 1)};
+  return {n - hosts, hosts - 1};  // reduce-scatter, broadcast
 }
 
 }  // namespace

@@ -316,7 +316,7 @@ class Simulation {
 
   absl::Status RunLoop(const HloInstruction& loop, int64_t nesting) {
     auto [found, is_new] = trip_counts_.try_emplace(&loop);
-    if (is_new) found->second = scale::TripCountOf(loop);
+    if (is_new) found->second = loop_lengths_.Of(loop);
     if (!found->second.has_value() && is_new) ++unknown_loops_;
     const int64_t count = found->second.value_or(1);
     std::vector<double> last;
@@ -350,6 +350,7 @@ class Simulation {
   absl::flat_hash_map<int64_t, Begun> sent_;  // by channel
   absl::flat_hash_map<const HloInstruction*, std::optional<int64_t>> trip_counts_;
   CollectiveRows rows_;
+  scale::TripCounts loop_lengths_;
   int64_t instructions_ = 0;
   int64_t unknown_loops_ = 0;
 };

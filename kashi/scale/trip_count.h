@@ -32,7 +32,7 @@ class TripCounts {
   std::optional<int64_t> Derive(const HloInstruction& loop);
 
  private:
-  int64_t work_left_ = 4'000'000;  // operations on elements; some 20 ns to 1 us each
+  int64_t work_left_ = 1'000'000;  // operations on elements, most of them of less than 1 us
 };
 
 // TripCounts().Of(loop).

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/data/insight/models: a small transformer, its layers unrolled or in a scan, in HLO text of JAX.
+"""Writes tests/data/insight/models and examples/two_layers.hlo: a small transformer, its layers unrolled or in a scan, in
+HLO text of JAX.
 
   .venv/bin/python tests/data/insight/make_models.py
 
@@ -12,8 +13,9 @@ import re
 import jax
 import jax.numpy as jnp
 
-LAYERS, BATCH, TOKENS, WIDTH, HEADS = 6, 2, 32, 64, 4
+BATCH, TOKENS, WIDTH, HEADS = 2, 32, 64, 4
 OUT = pathlib.Path(__file__).parent / "models"
+EXAMPLE = pathlib.Path(__file__).parents[3] / "examples/two_layers.hlo"
 
 
 def attention(x, w):
@@ -31,7 +33,7 @@ def layer(x, w):
 
 
 def unrolled(weights, x, wrap=lambda f: f):
-    for i in range(LAYERS):
+    for i in range(weights["q"].shape[0]):
         with jax.named_scope(f"layer_{i}"):
             x = wrap(layer)(x, jax.tree.map(lambda w: w[i], weights))
     return x
@@ -54,11 +56,11 @@ def called(weights, x):
     return unrolled(weights, x, wrap=jax.jit)
 
 
-def shapes():
-    square = jax.ShapeDtypeStruct((LAYERS, WIDTH, WIDTH), jnp.float32)
+def shapes(layers):
+    square = jax.ShapeDtypeStruct((layers, WIDTH, WIDTH), jnp.float32)
     weights = dict(q=square, k=square, v=square, out=square,
-                   up=jax.ShapeDtypeStruct((LAYERS, WIDTH, 4 * WIDTH), jnp.float32),
-                   down=jax.ShapeDtypeStruct((LAYERS, 4 * WIDTH, WIDTH), jnp.float32))
+                   up=jax.ShapeDtypeStruct((layers, WIDTH, 4 * WIDTH), jnp.float32),
+                   down=jax.ShapeDtypeStruct((layers, 4 * WIDTH, WIDTH), jnp.float32))
     return weights, jax.ShapeDtypeStruct((BATCH, TOKENS, WIDTH), jnp.float32)
 
 
@@ -69,9 +71,13 @@ def without_paths(text):
                   r"source_end_column=\d+|stack_frame_id=\d+)", "", text)
 
 
+def text_of(lowered):
+    return without_paths(lowered.compiler_ir("hlo").as_hlo_module().to_string())
+
+
 def write(name, function, compiles=False):
-    lowered = jax.jit(function).lower(*shapes())
-    (OUT / f"{name}.hlo").write_text(without_paths(lowered.compiler_ir("hlo").as_hlo_module().to_string()))
+    lowered = jax.jit(function).lower(*shapes(layers=6))
+    (OUT / f"{name}.hlo").write_text(text_of(lowered))
     if compiles:
         (OUT / f"{name}.cpu.hlo").write_text(without_paths(lowered.compile().as_text()))
 
@@ -82,6 +88,7 @@ def main():
     write("scanned", scanned, compiles=True)
     write("called", called)
     write("unrolled_grad", jax.grad(functools.partial(loss, unrolled)))
+    EXAMPLE.write_text(text_of(jax.jit(jax.grad(functools.partial(loss, unrolled))).lower(*shapes(layers=2))))
     write("scanned_grad", jax.grad(functools.partial(loss, scanned)))
     write("scanned_remat_grad", jax.grad(functools.partial(loss, functools.partial(scanned, wrap=jax.checkpoint))))
 
