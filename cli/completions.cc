@@ -67,7 +67,7 @@ std::string BashCompletions(const Command& command) {
                       " ;;\n");
     }
     const std::vector<std::string> words = ArgumentWords(command, *verb);
-    absl::StrAppend(&verbs, "    ", verb->name(), ")\n      case $previous in\n", values,
+    absl::StrAppend(&verbs, "    ", absl::StrJoin(verb->names(), "|"), ")\n      case $previous in\n", values,
                     "        *) options=", ShellQuoted(NamesOf(options)),
                     "; words=", ShellQuoted(absl::StrJoin(words, " ")), TakesFiles(*verb) ? "; files=1" : "",
                     " ;;\n      esac ;;\n");
@@ -130,7 +130,8 @@ std::string ZshCompletions(const Command& command) {
   std::string cases;
   for (const std::unique_ptr<Verb>& verb : command.verbs()) {
     absl::StrAppend(&verbs, "    ", ShellQuoted(absl::StrCat(verb->name(), ":", ZshText(verb->summary()))), "\n");
-    absl::StrAppend(&cases, "    ", verb->name(), ")\n      _arguments", ZshArguments(command, *verb), " ;;\n");
+    absl::StrAppend(&cases, "    ", absl::StrJoin(verb->names(), "|"), ")\n      _arguments",
+                    ZshArguments(command, *verb), " ;;\n");
   }
   return absl::StrCat(R"(#compdef kashi
 # zsh completion of kashi; made by `kashi completions zsh`.
@@ -182,7 +183,8 @@ std::string FishCompletions(const Command& command) {
   for (const std::unique_ptr<Verb>& verb : command.verbs()) {
     absl::StrAppend(&text, "complete -c kashi -n __fish_use_subcommand -f -a ", verb->name(), " -d ",
                     FishQuoted(verb->summary()), "\n");
-    const std::string condition = FishQuoted(absl::StrCat("__fish_seen_subcommand_from ", verb->name()));
+    const std::string condition =
+        FishQuoted(absl::StrCat("__fish_seen_subcommand_from ", absl::StrJoin(verb->names(), " ")));
     const std::vector<std::string> words = ArgumentWords(command, *verb);
     if (!TakesFiles(*verb)) absl::StrAppend(&text, "complete -c kashi -n ", condition, " -f\n");
     if (!words.empty()) {

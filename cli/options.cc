@@ -170,6 +170,18 @@ Verb::~Verb() = default;
 
 std::string Verb::name() const { return app_->get_name(); }
 
+Verb* Verb::AlsoCalled(const std::string& alias) {
+  app_->alias(alias);
+  aliases_.push_back(alias);
+  return this;
+}
+
+std::vector<std::string> Verb::names() const {
+  std::vector<std::string> names = {name()};
+  names.insert(names.end(), aliases_.begin(), aliases_.end());
+  return names;
+}
+
 std::vector<std::pair<std::string, std::string>> Verb::ExitStatuses() const {
   std::vector<std::pair<std::string, std::string>> statuses = {
       {"0", "Success"}, {"1", help_.failure}, {"2", "The command line is wrong"}};
@@ -256,8 +268,10 @@ std::string Verb::Help() const {
   }
   if (options.empty()) options = "\nOptions:\n";
   AppendRow(kHelpName, "Print this help", &options);
-  std::string text = absl::StrCat(summary(), ".\n\nUsage: ", Usage(), "\n", arguments.empty() ? "" : "\nArguments:\n",
-                                  arguments, options, "\nExamples:\n", help_.examples, "\n");
+  const std::string also = aliases_.empty() ? "" : absl::StrCat("Also called: ", absl::StrJoin(aliases_, ", "), "\n");
+  std::string text =
+      absl::StrCat(summary(), ".\n\nUsage: ", Usage(), "\n", also, arguments.empty() ? "" : "\nArguments:\n", arguments,
+                   options, "\nExamples:\n", help_.examples, "\n");
   for (const HelpSection& section : help_.sections) AppendSection(section, &text);
   AppendSection({"Exit status", "", ExitStatuses()}, &text);
   return text;
@@ -300,14 +314,17 @@ Verb* Command::AddVerb(const std::string& name, VerbHelp help, std::function<int
 
 const Verb* Command::FindVerb(const std::string& name) const {
   for (const std::unique_ptr<Verb>& verb : verbs_) {
-    if (verb->name() == name) return verb.get();
+    const std::vector<std::string> names = verb->names();
+    if (std::find(names.begin(), names.end(), name) != names.end()) return verb.get();
   }
   return nullptr;
 }
 
 std::vector<std::string> Command::verb_names() const {
   std::vector<std::string> names;
-  for (const std::unique_ptr<Verb>& verb : verbs_) names.push_back(verb->name());
+  for (const std::unique_ptr<Verb>& verb : verbs_) {
+    for (std::string& name : verb->names()) names.push_back(std::move(name));
+  }
   return names;
 }
 

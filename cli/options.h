@@ -100,6 +100,9 @@ class Verb {
   Verb& operator=(const Verb&) = delete;
 
   std::string name() const;
+  // Another name for the verb on the command line.
+  Verb* AlsoCalled(const std::string& alias);
+  std::vector<std::string> names() const;  // the name, and then the others
   const VerbHelp& help() const { return help_; }
   const std::string& summary() const { return help_.summary; }
   // {"0", "Success"}, …
@@ -136,6 +139,7 @@ class Verb {
 
   CLI::App* app_;
   VerbHelp help_;
+  std::vector<std::string> aliases_;
   std::string group_;  // of the next option
   std::function<int()> run_;
   std::vector<std::unique_ptr<Option>> options_;
@@ -151,7 +155,7 @@ class Command {
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
   // Null if no verb has this name.
   const Verb* FindVerb(const std::string& name) const;
-  std::vector<std::string> verb_names() const;
+  std::vector<std::string> verb_names() const;  // all that a command line may have
   const std::string& description() const { return description_; }
   const std::string& version() const { return version_; }
   // The help of the whole command.

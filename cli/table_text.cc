@@ -53,19 +53,20 @@ size_t Sum(const std::vector<size_t>& widths) {
   return sum;
 }
 
-void DropEmptyColumns(TableRows* rows) {
+void DropEmptyColumns(TableRows* rows, std::vector<bool>* is_left) {
   for (size_t i = rows->front().size() - 1; i-- > 1;) {
     const bool is_empty =
         std::all_of(rows->begin() + 1, rows->end(), [i](const std::vector<std::string>& row) { return row[i] == "-"; });
     if (!is_empty) continue;
     for (auto& row : *rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+    is_left->erase(is_left->begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
-void Fit(size_t width, TableRows* rows) {
+void Fit(size_t width, TableRows* rows, std::vector<bool>* is_left) {
   constexpr size_t kLeast = 16;
   if (Sum(WidthsOf(*rows)) <= width) return;
-  DropEmptyColumns(rows);
+  DropEmptyColumns(rows, is_left);
   const std::vector<size_t> widths = WidthsOf(*rows);
   const size_t others = Sum(widths) - widths[0];
   const size_t first = std::max(width > others ? width - others : 0, kLeast);
@@ -74,17 +75,23 @@ void Fit(size_t width, TableRows* rows) {
 
 }  // namespace
 
-std::string TableText(std::vector<std::vector<std::string>> rows, size_t width) {
-  if (width > 0) Fit(width, &rows);
+std::string TableText(std::vector<std::vector<std::string>> rows, size_t width, const std::vector<bool>& is_left) {
+  std::vector<bool> left = is_left;
+  if (left.empty()) {
+    left.resize(rows[0].size());
+    left.front() = left.back() = true;
+  }
+  if (width > 0) Fit(width, &rows, &left);
   const std::vector<size_t> widths = WidthsOf(rows);
   std::string text;
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string fill(widths[i] - LengthOf(row[i]), ' ');
-      const bool is_left = i == 0 || i + 1 == row.size();
-      absl::StrAppend(&text, i == 0 ? "" : std::string(kGap, ' '), is_left ? row[i] : fill, is_left ? "" : row[i],
-                      i == 0 ? fill : "");
+      const bool is_last = i + 1 == row.size();
+      absl::StrAppend(&text, i == 0 ? "" : std::string(kGap, ' '), left[i] ? row[i] : fill,
+                      !left[i] ? row[i] : (is_last ? "" : fill));
     }
+    text.erase(text.find_last_not_of(' ') + 1);  // an empty last column
     absl::StrAppend(&text, "\n");
   }
   return text;

@@ -96,6 +96,7 @@ ConditionPtr ShapeFits(std::vector<ShapePattern> patterns, bool parts);
 enum class Relation {
 #define KASHI_RELATION(word, ...) word,
 #define KASHI_NEIGHBOURHOOD(...)
+#define KASHI_WAY(...)
 #include "kashi/query/relations.def"
 };
 ConditionPtr HoldsForRelated(Relation relation, bool for_all, ConditionPtr condition);
@@ -103,9 +104,13 @@ ConditionPtr HoldsForRelated(Relation relation, bool for_all, ConditionPtr condi
 enum class Neighbourhood {
 #define KASHI_RELATION(...)
 #define KASHI_NEIGHBOURHOOD(word, ...) word,
+#define KASHI_WAY(...)
 #include "kashi/query/relations.def"
 };
 ConditionPtr IsInNeighbourhood(Neighbourhood neighbourhood, std::string name, int64_t steps);
+// Whether it is on a shortest way from one instruction to another, from operands to users. None is, if the one does not
+// depend on the other.
+ConditionPtr IsOnWay(std::string from, std::string to);
 
 }  // namespace kashi::query
 

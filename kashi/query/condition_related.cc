@@ -146,10 +146,57 @@ class IsInNeighbourhoodCondition : public Condition {
   int64_t steps_;
 };
 
+class IsOnWayCondition : public Condition {
+ public:
+  IsOnWayCondition(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  bool Holds(const HloInstruction& x, ConditionContext& context) const override {
+    return context.AnswersOf(this, [&] { return Compute(context); })[context.NumberOf(x)];
+  }
+  void AddFacts(FactSet*) const override {}
+  void AddNames(std::vector<std::string>* names) const override {
+    names->push_back(from_);
+    names->push_back(to_);
+  }
+
+ private:
+  Answers Compute(const ConditionContext& context) const {
+    Answers is_on_way(context.size());
+    for (const HloComputation* computation : context.module().computations()) {
+      const HloInstruction* const from = computation->GetInstructionWithName(from_);
+      const HloInstruction* const to = computation->GetInstructionWithName(to_);
+      if (from == nullptr || to == nullptr) continue;
+      for (const HloInstruction* x : ShortestWay(from, to)) is_on_way[context.NumberOf(*x)] = true;
+    }
+    return is_on_way;
+  }
+
+  // Breadth first, so that each instruction is first reached by a shortest way. Empty if there is none.
+  static std::vector<const HloInstruction*> ShortestWay(const HloInstruction* from, const HloInstruction* to) {
+    absl::flat_hash_map<const HloInstruction*, const HloInstruction*> before = {{from, nullptr}};
+    std::vector<const HloInstruction*> reached = {from};
+    for (size_t next = 0; next < reached.size() && !before.contains(to); ++next) {
+      for (const HloInstruction* user : reached[next]->users()) {
+        if (before.emplace(user, reached[next]).second) reached.push_back(user);
+      }
+    }
+    std::vector<const HloInstruction*> way;
+    if (!before.contains(to)) return way;
+    for (const HloInstruction* x = to; x != nullptr; x = before.at(x)) way.push_back(x);
+    return way;
+  }
+
+  std::string from_, to_;
+};
+
 }  // namespace
 
 ConditionPtr HoldsForRelated(Relation relation, bool for_all, ConditionPtr condition) {
   return std::make_shared<HoldsForRelatedCondition>(relation, for_all, std::move(condition));
+}
+
+ConditionPtr IsOnWay(std::string from, std::string to) {
+  return std::make_shared<IsOnWayCondition>(std::move(from), std::move(to));
 }
 
 ConditionPtr IsInNeighbourhood(Neighbourhood neighbourhood, std::string name, int64_t steps) {

@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "kashi/base/status.h"
 #include "kashi/base/suggest.h"
 #include "kashi/query/expression_lexer.h"
@@ -19,6 +20,7 @@ std::optional<Relation> FindRelation(absl::string_view word) {
 #define KASHI_RELATION(name, ...) \
   if (word == #name) return Relation::name;
 #define KASHI_NEIGHBOURHOOD(...)
+#define KASHI_WAY(...)
 #include "kashi/query/relations.def"
   return std::nullopt;
 }
@@ -27,14 +29,25 @@ std::optional<Neighbourhood> FindNeighbourhood(absl::string_view word) {
 #define KASHI_RELATION(...)
 #define KASHI_NEIGHBOURHOOD(name, ...) \
   if (word == #name) return Neighbourhood::name;
+#define KASHI_WAY(...)
 #include "kashi/query/relations.def"
   return std::nullopt;
+}
+
+bool IsWay(absl::string_view word) {
+#define KASHI_RELATION(...)
+#define KASHI_NEIGHBOURHOOD(...)
+#define KASHI_WAY(name, ...) \
+  if (word == #name) return true;
+#include "kashi/query/relations.def"
+  return false;
 }
 
 std::vector<std::string> RelatedWords() {
   return {
 #define KASHI_RELATION(name, ...) #name,
 #define KASHI_NEIGHBOURHOOD(name, ...) #name,
+#define KASHI_WAY(name, ...) #name,
 #include "kashi/query/relations.def"
   };
 }
@@ -131,6 +144,7 @@ class ExpressionParser {
     if (const std::optional<Neighbourhood> neighbourhood = FindNeighbourhood(word.text)) {
       return ParseNeighbourhood(*neighbourhood);
     }
+    if (IsWay(word.text)) return ParseWay();
     const std::optional<Relation> relation = FindRelation(word.text);
     if (!relation.has_value()) {
       return Fail(word, absl::StrCat("there is no `", word.text, "(…)`", base::DidYouMean(word.text, RelatedWords())));
@@ -140,10 +154,26 @@ class ExpressionParser {
     return HoldsForRelated(*relation, for_all, std::move(condition));
   }
 
+  // The name of an instruction.
+  std::optional<std::string> ParseName() {
+    if (Peek().kind != Kind::kString) {
+      FailAtNext("the name of an instruction in quotes");
+      return std::nullopt;
+    }
+    return std::string(absl::StripPrefix(Take().value, "%"));
+  }
+
+  ConditionPtr ParseWay() {
+    std::optional<std::string> from = ParseName();
+    if (!from.has_value() || !Expect(",")) return nullptr;
+    std::optional<std::string> to = ParseName();
+    if (!to.has_value() || !Expect(")")) return nullptr;
+    return IsOnWay(*std::move(from), *std::move(to));
+  }
+
   ConditionPtr ParseNeighbourhood(Neighbourhood neighbourhood) {
-    if (Peek().kind != Kind::kString) return FailAtNext("the name of an instruction in quotes");
-    std::string name = Take().value;
-    if (!name.empty() && name.front() == '%') name.erase(0, 1);
+    std::optional<std::string> name = ParseName();
+    if (!name.has_value()) return nullptr;
     int64_t steps = 1;
     if (Match(",")) {
       const Token number = Take();
@@ -153,7 +183,7 @@ class ExpressionParser {
       steps = number.number.integer();
     }
     if (!Expect(")")) return nullptr;
-    return IsInNeighbourhood(neighbourhood, std::move(name), steps);
+    return IsInNeighbourhood(neighbourhood, *std::move(name), steps);
   }
 
   std::optional<Operand> ParseOperand(bool may_be_text) {
@@ -169,8 +199,10 @@ class ExpressionParser {
     const absl::string_view word = value.token.text;
     if (FindRelation(word).has_value()) {
       Fail(value.token, absl::StrCat("`", word, "` needs an expression in parentheses: ", word, "(…)"));
-    } else if (FindNeighbourhood(word).has_value()) {
-      Fail(value.token, absl::StrCat("`", word, "` needs the name of an instruction: ", word, "(\"dot.3\")"));
+    } else if (FindNeighbourhood(word).has_value() || IsWay(word)) {
+      Fail(value.token, absl::StrCat("`", word, "` needs ",
+                                     IsWay(word) ? "the names of two instructions" : "the name of an instruction", ": ",
+                                     word, IsWay(word) ? "(\"dot.3\", \"add.7\")" : "(\"dot.3\")"));
     } else if (may_be_text) {
       Fail(value.token, absl::StrCat("unknown key `", word, "`; a text stands in quotes: \"", word, "\""));
     } else {

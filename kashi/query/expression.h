@@ -11,10 +11,11 @@
 //   condition    = "not" condition | "(" expression ")" | flag | value order value | text ("~" | "!~") string
 //                | value ["not"] "in" "(" value {"," value} ")" | string ["not"] "in" names
 //                | ["all"] relation "(" expression ")" | neighbourhood "(" string ["," number] ")"
+//                | way "(" string "," string ")"
 //   order        = "==" | "!=" | "<" | "<=" | ">" | ">="
 //   value        = key | string | number | "true" | "false"
 //
-//   * Keys, with their types: facts.def. Relations and neighbourhoods: relations.def.
+//   * Keys, with their types: facts.def. Relations, neighbourhoods and ways: relations.def.
 //   * Strings stand in "…" or '…'. A backslash stays as it is, for regular expressions, but \" in "…" is a ".
 //   * Numbers may have an exponent and a unit: 1e6, 4KiB, 2.5GB, 1Gflop, 20us. The unit must be that of the key.
 //   * `~` finds a regular expression in a text. Of shapes it is a pattern (shape_pattern.h) that the shape or a part of

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr char kProgram[] = R"(HloModule m
+constexpr char kAttention[] = R"(HloModule m
 fused {
   p = f32[8,128] parameter(0)
   q = f32[8,128] parameter(1)
@@ -40,7 +40,7 @@ class ExpressionTest : public ::testing::Test {
                          [](std::string* out, const HloInstruction* x) { absl::StrAppend(out, x->name()); });
   }
 
-  const std::unique_ptr<HloModule> module_ = ReadModule(kProgram);
+  const std::unique_ptr<HloModule> module_ = ReadModule(kAttention);
 };
 
 TEST_F(ExpressionTest, Texts) {
@@ -115,6 +115,15 @@ TEST_F(ExpressionTest, Neighbourhoods) {
   EXPECT_THAT(Expression::Parse(R"(users_of("%a") or around("b", 2))")->names(), ElementsAre("a", "b"));
 }
 
+TEST_F(ExpressionTest, Ways) {
+  EXPECT_EQ(Find(R"(path("a", "t"))"), "a d t");
+  EXPECT_EQ(Find(R"(path("n", "%t"))"), "n f t");
+  EXPECT_EQ(Find(R"(path("t", "t"))"), "t");
+  EXPECT_EQ(Find(R"(path("t", "a"))"), "");
+  EXPECT_EQ(Find(R"(path("p", "t"))"), "");
+  EXPECT_THAT(Expression::Parse(R"(path("a", "b"))")->names(), ElementsAre("a", "b"));
+}
+
 // Each error has its line, its column and a caret.
 std::string ErrorOf(absl::string_view text) {
   std::vector<Diagnostic> diagnostics;
@@ -136,6 +145,7 @@ TEST(ExpressionErrorTest, Words) {
   EXPECT_EQ(ErrorOf("user(fused)"), "0-4: there is no `user(…)`; did you mean `users`?");
   EXPECT_EQ(ErrorOf("called"), "0-6: `called` needs an expression in parentheses: called(…)");
   EXPECT_EQ(ErrorOf("around == 1"), "0-6: `around` needs the name of an instruction: around(\"dot.3\")");
+  EXPECT_EQ(ErrorOf("path"), "0-4: `path` needs the names of two instructions: path(\"dot.3\", \"add.7\")");
   EXPECT_EQ(ErrorOf("all bytes"), "4-9: expected users(…), operands(…), any(…), called(…) or callers(…) after `all`");
 }
 
@@ -176,6 +186,7 @@ TEST(ExpressionErrorTest, Syntax) {
   EXPECT_EQ(ErrorOf("opcode in (\"dot\""), "16-16: expected `)`, found the end");
   EXPECT_EQ(ErrorOf("users_of(a)"), "9-10: expected the name of an instruction in quotes, found `a`");
   EXPECT_EQ(ErrorOf("users_of(\"a\", -1)"), "14-16: expected the number of steps");
+  EXPECT_EQ(ErrorOf("path(\"a\")"), "8-9: expected `,`, found `)`");
   EXPECT_EQ(ErrorOf("name ~ 3"), "7-8: expected a pattern in quotes");
   EXPECT_EQ(ErrorOf("name == \"ä\" ä"), "13-15: unexpected `ä`");
   EXPECT_THAT(ErrorOf("name ~ \"(\""), HasSubstr("7-10: wrong regular expression: missing )"));

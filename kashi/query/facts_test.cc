@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kProgram[] = R"(HloModule step
+constexpr char kStep[] = R"(HloModule step
 fused {
   p = f32[4,8]{1,0} parameter(0)
   ROOT inner = f32[4,8]{1,0} exponential(p), metadata={op_name="jit(step)/layer_1/exp" source_file="model.py" source_line=7}
@@ -42,7 +42,7 @@ ENTRY main {
 
 class FactsTest : public ::testing::Test {
  protected:
-  FactsTest() : module_(ReadModule(kProgram)) {
+  FactsTest() : module_(ReadModule(kStep)) {
     FactSet all;
     for (size_t i = 0; i < kFactCount; ++i) {
       if (Facts()[i].need != FactNeed::kTime) all.set(i);
@@ -140,7 +140,7 @@ TEST(FactsTableTest, KeysAreUniqueWordsWithADoc) {
 }
 
 TEST(ModuleFactsTest, TimeNeedsADevice) {
-  const std::unique_ptr<HloModule> module = ReadModule(kProgram);
+  const std::unique_ptr<HloModule> module = ReadModule(kStep);
   EXPECT_THAT(ModuleFacts::Prepare(*module, SetOf(Fact::seconds)).status().message(), HasSubstr("device"));
   ModuleFactsOptions options;
   options.accelerator = insight::FindAccelerator("v5e");

@@ -1,6 +1,7 @@
 #include "kashi/query/grouping.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_join.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/query/prepared_facts.h"
 
@@ -39,20 +40,39 @@ Group& Grouping::GroupOf(const FactValue& value) {
   return groups_[place->second];
 }
 
+// The values of the fact, and for each its share of the costs. A function with several calls is in several scopes.
+std::vector<Grouping::Place> Grouping::PlacesOf(const ModuleFacts& facts, const HloInstruction& x) const {
+  if (by_ != Fact::scope && by_ != Fact::layer) return {{facts.ValueOf(by_, x), 1}};
+  const insight::Scopes& scopes = *facts.prepared().scopes;
+  std::vector<Place> places;
+  for (const insight::Scopes::Place& place : scopes.PlacesOf(x)) {
+    places.push_back(
+        {by_ == Fact::scope ? absl::StrJoin(place.parts, "/") : scopes.LayerOfParts(place.parts), place.share});
+  }
+  return places;
+}
+
 void Grouping::Add(const ModuleFacts& facts, absl::Span<const HloInstruction* const> instructions) {
   const ModuleFacts::Prepared& prepared = facts.prepared();
   const Computations counted =
       CountedElsewhere(prepared.call_graph, Instructions(instructions.begin(), instructions.end()));
   for (const HloInstruction* x : instructions) {
-    Group& group = GroupOf(facts.ValueOf(by_, *x));
-    ++group.instructions;
-    group.bytes += static_cast<double>(prepared.SizeOf(*x).bytes);
+    Cost cost;
     if (prepared.call_graph.NodeOf(x->parent()).has_buffers) {
-      group.cost += prepared.cost->CostOf(x);
-      if (has_device_) group.seconds += prepared.roofline->SecondsOf(x);
+      cost = prepared.cost->CostOf(x);
     } else if (!counted.contains(x->parent())) {
-      group.cost += prepared.CostOf(*x);
+      cost = prepared.CostOf(*x);
     }
+    const double seconds = has_device_ ? prepared.roofline->SecondsOf(x) : 0;
+    const std::vector<Place> places = PlacesOf(facts, *x);
+    for (const Place& place : places) {
+      Group& group = GroupOf(place.value);
+      group.cost += cost * place.share;
+      group.seconds += seconds * place.share;
+    }
+    Group& main = GroupOf(places.front().value);
+    ++main.instructions;
+    main.bytes += static_cast<double>(prepared.SizeOf(*x).bytes);
   }
 }
 

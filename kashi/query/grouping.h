@@ -31,13 +31,20 @@ class Grouping {
   FactSet facts() const;
   // Adds instructions of one module. The sums of a module's instructions, all of them, are the totals of its cost
   // (insight::CountedCost): of a conditional the dearest branch counts. An instruction in a fusion counts for itself
-  // unless the fusion is among `instructions`, too. O(instructions of the module).
+  // unless the fusion is among `instructions`, too. The cost of a function that is called from several scopes is shared
+  // by these. O(instructions of the module).
   void Add(const ModuleFacts& facts, absl::Span<const HloInstruction* const> instructions);
 
   // In the order in which they were found.
   const std::vector<Group>& groups() const { return groups_; }
 
  private:
+  struct Place {
+    FactValue value;
+    double share = 1;
+  };
+
+  std::vector<Place> PlacesOf(const ModuleFacts& facts, const HloInstruction& x) const;
   Group& GroupOf(const FactValue& value);
 
   Fact by_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "kashi/insight/counted_cost.h"
 #include "kashi/query/expression.h"
@@ -27,7 +29,7 @@ std::vector<std::string> Rows(const HloModule& module, absl::string_view query, 
   return rows;
 }
 
-constexpr char kProgram[] = R"(HloModule m
+constexpr char kFusedProgram[] = R"(HloModule m
 fused {
   p = f32[10] parameter(0)
   m = f32[10] multiply(p, p)
@@ -41,7 +43,7 @@ ENTRY e {
 
 // Columns: instructions, bytes, flops, transcendentals, bytes accessed.
 TEST(GroupingTest, FusedInstructionsCountOnce) {
-  const std::unique_ptr<HloModule> module = ReadModule(kProgram);
+  const std::unique_ptr<HloModule> module = ReadModule(kFusedProgram);
   EXPECT_THAT(Rows(*module, "true", Fact::opcode),
               ElementsAre("parameter 2 80 0 0 0", "multiply 1 40 0 0 0", "exponential 1 40 0 0 0",
                           "fusion 1 40 10 10 80", "negate 1 40 10 0 80"));
@@ -49,8 +51,33 @@ TEST(GroupingTest, FusedInstructionsCountOnce) {
   EXPECT_THAT(Rows(*module, "true", Fact::fused), ElementsAre("true 3 120 0 0 0", "false 3 120 20 10 160"));
 }
 
+// A function with two calls: each scope has the share of its runs, and the first one has the instructions.
+TEST(GroupingTest, ScopesShareTheCostOfAFunction) {
+  const std::unique_ptr<HloModule> module = ReadModule(R"(HloModule m
+f {
+  p = f32[10] parameter(0)
+  ROOT n = f32[10] negate(p), metadata={op_name="neg"}
+}
+ENTRY e {
+  a = f32[10] parameter(0)
+  c = f32[10] call(a), to_apply=f, metadata={op_name="jit(s)/one/f"}
+  ROOT d = f32[10] call(c), to_apply=f, metadata={op_name="jit(s)/two/f"}
+})");
+  const std::vector<std::string> rows = Rows(*module, R"(opcode == "negate")", Fact::scope);
+  EXPECT_EQ(rows.size(), 2);
+  double flops = 0;
+  for (const std::string& row : rows) {
+    const std::vector<std::string> columns = absl::StrSplit(row, ' ');
+    double of_row = 0;
+    ASSERT_TRUE(absl::SimpleAtod(columns[3], &of_row)) << row;
+    EXPECT_EQ(of_row, 10) << row;
+    flops += of_row;
+  }
+  EXPECT_EQ(flops, 20);
+}
+
 TEST(GroupingTest, ModulesAreAddedUp) {
-  const std::unique_ptr<HloModule> module = ReadModule(kProgram);
+  const std::unique_ptr<HloModule> module = ReadModule(kFusedProgram);
   Grouping grouping(Fact::opcode, /*has_device=*/false);
   for (int i = 0; i < 2; ++i) {
     const auto facts = ModuleFacts::Prepare(*module, grouping.facts()).value();

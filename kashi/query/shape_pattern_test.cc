@@ -15,7 +15,7 @@ bool Fits(absl::string_view pattern, absl::string_view shape) {
   return parsed.ok() && parsed->Matches(ParseShape(shape).value());
 }
 
-std::string ErrorOf(absl::string_view pattern) {
+std::string PatternError(absl::string_view pattern) {
   size_t at = 99;
   const auto parsed = ShapePattern::Parse(pattern, &at);
   return parsed.ok() ? "ok" : absl::StrCat(at, ": ", parsed.status().message());
@@ -93,18 +93,18 @@ TEST(ShapePatternTest, Tuples) {
 }
 
 TEST(ShapePatternTest, ErrorsHaveTheirPlace) {
-  EXPECT_EQ(ErrorOf(""), "0: expected a type, `*` or a tuple: f32[8,*], *[128], (f32[], s32[])");
-  EXPECT_EQ(ErrorOf("f33[8]"), "0: no type is `f33`; did you mean `f32`?");
-  EXPECT_EQ(ErrorOf("f32[8"), "5: expected `,` or `]`");
-  EXPECT_EQ(ErrorOf("f32[8,x]"), "6: expected a size: 128, *, 2..8, 1000.., ..., <=10 or ?");
-  EXPECT_EQ(ErrorOf("f32[8..2]"), "7: the range is empty");
-  EXPECT_EQ(ErrorOf("f32[...,...]"), "8: only one `...` may be in a shape");
-  EXPECT_EQ(ErrorOf("f32[99999999999999999999]"), "4: expected a size: 128, *, 2..8, 1000.., ..., <=10 or ?");
-  EXPECT_EQ(ErrorOf("f32[8]{x}"), "6: the layout is wrong: it is written like {1,0} or {1,0:T(8,128)}");
-  EXPECT_EQ(ErrorOf("f32[8]{0"), "6: expected `}` at the end of the layout");
-  EXPECT_EQ(ErrorOf("f32[8] f32"), "7: expected the end of the pattern");
-  EXPECT_EQ(ErrorOf("(f32[8]"), "7: expected `,` or `)`");
-  EXPECT_EQ(ErrorOf(std::string(100, '(')), "17: tuples are nested too deep");
+  EXPECT_EQ(PatternError(""), "0: expected a type, `*` or a tuple: f32[8,*], *[128], (f32[], s32[])");
+  EXPECT_EQ(PatternError("f33[8]"), "0: no type is `f33`; did you mean `f32`?");
+  EXPECT_EQ(PatternError("f32[8"), "5: expected `,` or `]`");
+  EXPECT_EQ(PatternError("f32[8,x]"), "6: expected a size: 128, *, 2..8, 1000.., ..., <=10 or ?");
+  EXPECT_EQ(PatternError("f32[8..2]"), "7: the range is empty");
+  EXPECT_EQ(PatternError("f32[...,...]"), "8: only one `...` may be in a shape");
+  EXPECT_EQ(PatternError("f32[99999999999999999999]"), "4: expected a size: 128, *, 2..8, 1000.., ..., <=10 or ?");
+  EXPECT_EQ(PatternError("f32[8]{x}"), "6: the layout is wrong: it is written like {1,0} or {1,0:T(8,128)}");
+  EXPECT_EQ(PatternError("f32[8]{0"), "6: expected `}` at the end of the layout");
+  EXPECT_EQ(PatternError("f32[8] f32"), "7: expected the end of the pattern");
+  EXPECT_EQ(PatternError("(f32[8]"), "7: expected `,` or `)`");
+  EXPECT_EQ(PatternError(std::string(100, '(')), "17: tuples are nested too deep");
 }
 
 // Each shape without a layout, as text, is a pattern that it fits.
