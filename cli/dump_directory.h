@@ -23,10 +23,10 @@ struct DumpedStage {
   std::vector<DumpFile> files;  // the best to read first: text, then protos
 
   const std::string& path() const { return files.front().path; }
-  // "0006 simplification/algsimp", or "before_optimizations".
+  // "0006 simplification/algsimp", "0005 before simplification", or "before_optimizations".
   std::string Title() const;
-  // The pass alone, "algsimp"; the name of a stage without a number.
-  const std::string& pass() const { return stage.number < 0 ? stage.name : stage.after; }
+  // The pass alone, "algsimp"; "before simplification"; the name of a stage without a number.
+  std::string pass() const { return stage.number < 0 || stage.begins_pipeline() ? stage.Title() : stage.after; }
 };
 
 struct DumpedReport {

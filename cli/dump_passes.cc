@@ -102,11 +102,10 @@ std::string EffectText(const StageRow& row) {
 // nothing yet: XLA writes the module once more.
 bool IsShown(const StageRow& row) { return row.is_first() || !row.effect->is_nothing; }
 
+// The pass alone, unless that would not say what ran.
 std::string StageText(const DumpedStage& stage) {
-  if (stage.stage.number < 0) return stage.stage.name;
-  if (stage.stage.begins_pipeline()) return absl::StrFormat("%04d before %s", stage.stage.number, stage.stage.pipeline);
-  const bool is_within_pass = stage.stage.before.empty();
-  return is_within_pass ? stage.Title() : absl::StrFormat("%04d %s", stage.stage.number, stage.stage.after);
+  const bool is_pass = stage.stage.number >= 0 && !stage.stage.begins_pipeline() && !stage.stage.before.empty();
+  return is_pass ? absl::StrFormat("%04d %s", stage.stage.number, stage.stage.after) : stage.Title();
 }
 
 std::vector<std::string> FirstCells(const StageRow& row, bool has_seconds) {
@@ -159,7 +158,9 @@ std::string OthersText(const std::vector<const DumpedStage*>& stages) {
   const size_t rest = names.size() - std::min(names.size(), kMostNames);
   names.resize(names.size() - rest);
   if (rest > 0) names.push_back(absl::StrCat(rest, " more"));
-  if (beginnings > 0) names.insert(names.begin(), Count(beginnings, "beginning of a pipeline"));
+  if (beginnings > 0) {
+    names.insert(names.begin(), absl::StrCat(Count(beginnings, "beginning"), " of pipelines"));
+  }
   return absl::StrCat(Count(static_cast<int64_t>(stages.size()), "other stage"),
                       " changed nothing: ", absl::StrJoin(names, ", "), "\n");
 }

@@ -64,7 +64,7 @@ absl::Status SetRatio(const std::string& text, InterestCheck* check) {
 }  // namespace
 
 absl::StatusOr<InterestCheck> ParseInterestCheck(const std::string& text) {
-  if (text.empty()) return InvalidArgument("--check needs a command, or differs, crashes, slower or fails");
+  if (text.empty()) return InvalidArgument("give a command, or differs, crashes, slower or fails");
   const size_t colon = text.find(':');
   const std::string word = text.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);

@@ -67,10 +67,13 @@ std::optional<query::Expression> ReadExpression(const std::string& text) {
   std::vector<Diagnostic> diagnostics;
   absl::StatusOr<query::Expression> expression = query::Expression::Parse(text, &diagnostics);
   if (expression.ok()) return *std::move(expression);
-  // A word or two is as likely the name of a file.
-  if (text.find_first_of("\"'=<>~(") == std::string::npos) {
-    absl::StrAppend(&diagnostics.front().message, " (there is no file of this name either)");
+  // A word without an operator is as likely the name of a file.
+  const bool may_be_file = text.find_first_of("\"'=<>~(") == std::string::npos;
+  if (may_be_file && text.find_first_of("./") != std::string::npos) {
+    FailUsage(absl::StrCat("there is no file `", text, "`, and it is no expression"));
+    return std::nullopt;
   }
+  if (may_be_file) absl::StrAppend(&diagnostics.front().message, " (there is no file of this name either)");
   PrintDiagnostics({"<query>", text}, diagnostics);
   return std::nullopt;
 }

@@ -34,13 +34,16 @@ Json ValueJson(const FactValue& value) {
   return NumberJson(std::get<Number>(value));
 }
 
+// Text of a file, on one line of a terminal.
+std::string OneLine(const std::string& text) { return absl::StrReplaceAll(base::Printable(text), {{"\n", " "}}); }
+
 // For people: numbers with separators.
 std::string TableValue(const FactValue& value) {
   const auto* number = std::get_if<Number>(&value);
   if (number != nullptr) {
     return number->is_integer() ? base::WithThousands(number->integer()) : absl::StrFormat("%.4g", number->AsDouble());
   }
-  return base::Printable(query::ValueText(value));
+  return OneLine(query::ValueText(value));
 }
 
 // A value of a TSV file: tabs, newlines and backslashes are escaped.
@@ -109,7 +112,7 @@ std::string LineText(const ModuleFile& file, const query::ModuleFacts& facts, co
                          .set_print_original_value(false)
                          .set_compact_operands(true)
                          .set_print_operand_index_annotation_interval(0);
-  std::string text = base::Printable(x.ToString(print));
+  std::string text = OneLine(x.ToString(print));
   const std::string name = absl::StrCat("%", x.name());
   if (coloured && text.compare(0, name.size(), name) == 0) {
     text = absl::StrCat(Coloured(name, kNameColour, true), text.substr(name.size()));
@@ -119,7 +122,7 @@ std::string LineText(const ModuleFile& file, const query::ModuleFacts& facts, co
   return absl::StrCat(
       Coloured(file.name, kFileColour, coloured),
       line == 0 ? "" : absl::StrCat(":", Coloured(absl::StrCat(line), kLineColour, coloured)), ": ", text,
-      op_name.empty() ? "" : Coloured(absl::StrCat("  // ", base::Printable(op_name)), kSourceColour, coloured));
+      op_name.empty() ? "" : Coloured(absl::StrCat("  // ", OneLine(op_name)), kSourceColour, coloured));
 }
 
 class RowsOutput : public QueryOutput {

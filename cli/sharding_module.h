@@ -40,7 +40,7 @@ struct CollectiveTraffic {
 struct ShardingReport {
   ProgramScope scope;
   std::vector<ShardedArray> arguments, results, others;  // others: instructions with a sharding
-  std::vector<CollectiveTraffic> collectives;                // most bytes sent first
+  std::vector<CollectiveTraffic> collectives;            // most bytes sent first
 };
 
 // `num_devices`: for modules that do not say it; 0: they must. INVALID_ARGUMENT for broken modules.

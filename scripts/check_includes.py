@@ -27,10 +27,13 @@ LIBRARY_INCLUDES = {
 }
 # Headers of the operating system: only in these files, which hide them from everybody else.
 SYSTEM_INCLUDES = {
+    "kashi/base/abseil_for_tsan.cc": ("dlfcn.h", "sanitizer/tsan_interface.h"),
+    "kashi/base/catch_exceptions.h": ("cxxabi.h",),
+    "kashi/pjrt/kashi_c_api.h": ("stdbool.h", "stdint.h"),  # for C
     "kashi/cpu/flush_denormals.h": ("xmmintrin.h",),  # denormal numbers
     # Instructions for short elements; AMX, which a process asks Linux for.
     "kashi/kernels/matrix_product_kernels.cc": ("cpuid.h", "immintrin.h", "sys/syscall.h", "unistd.h"),
-    "kashi/base/parallel.cc": ("sched.h",),  # which processor a thread runs on
+    "kashi/base/parallel.cc": ("cxxabi.h", "sched.h"),  # threads that end in a forced unwind; which processor a thread runs on
     "kashi/base/guard_pages.cc": ("signal.h", "sys/mman.h", "unistd.h"),
     "kashi/base/page_buffer.cc": ("sys/mman.h",),
     "kashi/engine/object_cache.cc": ("fcntl.h", "sys/stat.h", "unistd.h"),  # owners and modes of files

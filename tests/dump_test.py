@@ -7,6 +7,7 @@ what they say is compared with the files themselves, and planted faults are foun
 import collections
 import json
 import pathlib
+import random
 import re
 import shutil
 import sys
@@ -153,6 +154,48 @@ class PlantedFaultTest(kashi_testing.FolderTest):
 
     def test_faults_are_found_in_a_loop(self):
         self.check_module("module_0002.jit_loop", 2)
+
+
+class SearchTest(kashi_testing.FolderTest):
+    """Stages that agree, differ or cannot be run, in any order."""
+
+    TEXTS = {"agrees": "r = f32[4] negate(x)", "differs": "r = f32[4] add(x, x)",
+             "skipped": 'r = f32[4] custom-call(x), custom_call_target="nobody_knows"'}
+
+    def write(self, verdicts):
+        target = self.folder / "dump"
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        for number, verdict in enumerate(verdicts):
+            text = f"// {number}\nHloModule m\n\nENTRY e {{\n  x = f32[4] parameter(0)\n  ROOT {self.TEXTS[verdict]}\n}}\n"
+            (target / f"module_0001.m.{number:04d}.p.after_pass{number}.before_other.txt").write_text(text)
+
+    def test_the_first_stage_that_differs_is_found(self):
+        chance = random.Random(5)
+        for _ in range(25):
+            begin = chance.choice((["agrees"], ["skipped", "agrees"]))
+            verdicts = begin + chance.choices(("agrees", "differs", "skipped"), k=chance.randrange(1, 9))
+            with self.subTest(verdicts=verdicts):
+                self.check(verdicts)
+
+    def check(self, verdicts):
+        self.write(verdicts)
+        differing = [i for i, verdict in enumerate(verdicts) if verdict == "differs"]
+        arguments = ("bisect", "dump", "--all-stages", "--no-place", "--json")
+        answer = json.loads(self.run_command(*arguments, status=1 if differing else 0)[0])
+        self.assertEqual(answer["differs"], bool(differing))
+        if not differing:
+            return
+        first = differing[0]
+        last_good = max(i for i in range(first) if verdicts[i] == "agrees")
+        self.assertEqual(answer["first_bad"]["number"], first)
+        self.assertEqual(answer["last_good"]["number"], last_good)
+        self.assertEqual(answer["passes"], [f"pass{i}" for i in range(last_good + 1, first + 1)])
+        self.assertEqual(answer["not_run"], 0)
+        self.assertTrue(answer["monotone"] or "agrees" in verdicts[first:])
+        reasons = {each["number"] for each in answer["skipped"]}
+        self.assertLessEqual(reasons, {i for i, verdict in enumerate(verdicts) if verdict == "skipped"})
+        self.assertLessEqual(set(range(last_good + 1, first)), reasons)
 
 
 if __name__ == "__main__":

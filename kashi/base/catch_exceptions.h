@@ -2,6 +2,8 @@
 #ifndef KASHI_BASE_CATCH_EXCEPTIONS_H_
 #define KASHI_BASE_CATCH_EXCEPTIONS_H_
 
+#include <cxxabi.h>
+
 #include <exception>
 #include <new>
 #include <system_error>
@@ -23,6 +25,8 @@ auto CatchExceptions(Function&& function) -> decltype(function()) {
     return absl::ResourceExhaustedError("the machine gives the process no more threads");
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread ends here (pthread_exit)
   } catch (...) {
     return absl::InternalError("an exception that does not tell what it is");
   }

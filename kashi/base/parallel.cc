@@ -3,6 +3,7 @@
 // even if no worker ever comes (as in a forked child), and workers keep no pointer to it.
 #include "kashi/base/parallel.h"
 
+#include <cxxabi.h>
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -117,6 +118,8 @@ struct Job {
   void RunRange(int64_t i, int thread) {
     try {
       body(i * range, i + 1 == ranges ? n : (i + 1) * range, thread);
+    } catch (const abi::__forced_unwind&) {
+      throw;  // the thread ends here (pthread_exit)
     } catch (...) {
       if (!has_thrown.exchange(true)) exception = std::current_exception();
     }

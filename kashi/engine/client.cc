@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "kashi/array/shape_util.h"
 #include "kashi/base/status.h"
 #include "kashi/engine/buffer_state.h"
@@ -86,6 +87,10 @@ Client::~Client() {
     waited = false;
     for (const std::unique_ptr<LocalDevice>& device : devices_) waited |= device->queue().Drain();
   }
+}
+
+bool Client::IsIdle() const {
+  return absl::c_all_of(devices_, [](const auto& device) { return !device->queue().HasTasks(); });
 }
 
 absl::StatusOr<LocalDevice*> Client::DeviceOf(int64_t id) const {

@@ -88,6 +88,8 @@ class Client {
                                                       absl::Span<LocalDevice* const> devices = {});
 
   const std::shared_ptr<MemoryBudget>& memory() const { return memory_; }
+  // Whether no program waits or runs, and no function that waits for its end.
+  bool IsIdle() const;
 
  private:
   friend class LoadedProgram;

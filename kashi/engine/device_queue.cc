@@ -31,6 +31,11 @@ bool DeviceQueue::Drain() {
   return waits;
 }
 
+bool DeviceQueue::HasTasks() const {
+  const absl::MutexLock lock(&mutex_);
+  return !IsIdle();
+}
+
 void DeviceQueue::Push(Task task) {
   const Caller caller = ThisCaller();
   const absl::MutexLock lock(&mutex_);

@@ -35,6 +35,8 @@ class DeviceQueue {
   // Runs the task now, on this thread, if no other one of this caller is before it. Otherwise returns false without
   // running the task.
   bool TryRun(absl::FunctionRef<void()> task) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether a task waits or runs.
+  bool HasTasks() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits until there is no task. Returns whether it waited. Dies on a thread of the queue.
   bool Drain() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -50,7 +52,7 @@ class DeviceQueue {
   bool IsIdle() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return lanes_.empty(); }
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !waiting_.empty() || is_ending_; }
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   absl::flat_hash_map<Caller, Lane> lanes_ ABSL_GUARDED_BY(mutex_);
   std::deque<Caller> waiting_ ABSL_GUARDED_BY(mutex_);  // lanes with tasks that no thread runs yet
   size_t idle_threads_ ABSL_GUARDED_BY(mutex_) = 0;     // those that wait for work

@@ -1,6 +1,5 @@
 #include "kashi/engine/loaded_program.h"
 
-#include <chrono>
 #include <set>
 #include <utility>
 
@@ -19,12 +18,14 @@
 #include "kashi/engine/device_queue.h"
 #include "kashi/engine/donated_memory.h"
 #include "kashi/engine/engine_choice.h"
+#include "kashi/engine/launch_trace.h"
 #include "kashi/engine/leaves.h"
 #include "kashi/engine/nested_launch.h"
 #include "kashi/engine/program_door.h"
 #include "kashi/engine/run_pool.h"
 #include "kashi/evaluator/device_group.h"
 #include "kashi/evaluator/literal_run.h"
+#include "kashi/evaluator/step_profile.h"
 
 namespace kashi {
 
@@ -66,6 +67,8 @@ struct ProgramLaunch {
   void Abandon();
   absl::StatusOr<std::vector<std::vector<Value>>> Results();
   absl::StatusOr<std::vector<std::vector<Value>>> SafeResults();
+  // SafeResults, which LaunchTrace sees.
+  absl::StatusOr<std::vector<std::vector<Value>>> TracedResults();
   absl::StatusOr<std::vector<Value>> ResultsOf(std::vector<std::vector<Value>> arguments);
   absl::StatusOr<Value> RunOnOneDevice(std::vector<Value> arguments);
   absl::StatusOr<std::vector<Value>> RunOnAllDevices(std::vector<std::vector<Value>> arguments);
@@ -78,6 +81,9 @@ struct ProgramLaunch {
   std::vector<OfDevice> devices;
   std::shared_ptr<const std::vector<buffers::LeafAlias>> aliases;  // whose results may have to be moved
   std::shared_ptr<std::atomic<int64_t>> last_ns;
+  std::vector<int64_t> watched_devices;  // ids, for LaunchTrace; none: nobody watches
+  std::unique_ptr<evaluator::StepProfile> profile;
+  int64_t begun_ns = 0;    // by the clock of LaunchTrace
   bool has_begun = false;  // its arguments had no errors
   absl::Status status;     // after the run: of the program itself
 
@@ -125,6 +131,7 @@ ProgramLaunch::Setup ProgramLaunch::MakeSetup() const {
   setup.options.custom_call_handler = options.custom_call_handler;
   setup.options.is_handled = options.is_handled;
   ProgramDoor::Complete(*program, &setup.options, &setup.hooks);
+  setup.hooks.profile = profile.get();
   setup.limits = evaluator::LimitsOf(setup.options);
   setup.limits.memory = memory;
   return setup;
@@ -134,7 +141,7 @@ absl::StatusOr<Value> ProgramLaunch::RunOnOneDevice(std::vector<Value> arguments
   const auto call = [&](evaluator::EvaluationRun& run) {
     return ProgramDoor::CallInMemory(*program, run, std::move(arguments));
   };
-  if (!options.custom_call_handler) return runs->With(options.cancelled, call);
+  if (!options.custom_call_handler && profile == nullptr) return runs->With(options.cancelled, call);
   const Setup setup = MakeSetup();
   evaluator::EvaluationRun run(setup.options, setup.hooks, setup.limits);
   return call(run);
@@ -183,6 +190,7 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::Results() {
     return absl::CancelledError("the program was cancelled before it began");
   }
   has_begun = true;
+  if (profile != nullptr) begun_ns = LaunchTrace::NowNs();
   KASHI_ASSIGN_OR_RETURN(std::vector<Value> values, ResultsOf(std::move(arguments)));
   const DeviceMemory& of_devices = ProgramDoor::MemoryOf(*program);
   std::vector<std::vector<Value>> results;
@@ -203,11 +211,19 @@ absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::SafeResults() {
   return base::CatchExceptions([&] { return Results(); });
 }
 
+absl::StatusOr<std::vector<std::vector<Value>>> ProgramLaunch::TracedResults() {
+  LaunchTrace& trace = LaunchTrace::Global();
+  profile = std::make_unique<evaluator::StepProfile>(trace.Room());
+  absl::StatusOr<std::vector<std::vector<Value>>> results = SafeResults();
+  if (has_begun) trace.Add({program, watched_devices, begun_ns, LaunchTrace::NowNs(), {}}, *profile);
+  return results;
+}
+
 void ProgramLaunch::Run() {
   const engine::RunningLaunch running;
-  const auto begin = std::chrono::steady_clock::now();
-  absl::StatusOr<std::vector<std::vector<Value>>> results = SafeResults();
-  last_ns->store(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count(), std::memory_order_relaxed);
+  const int64_t begin_ns = LaunchTrace::NowNs();
+  absl::StatusOr<std::vector<std::vector<Value>>> results = watched_devices.empty() ? SafeResults() : TracedResults();
+  last_ns->store(LaunchTrace::NowNs() - begin_ns, std::memory_order_relaxed);
   options.custom_call_handler = nullptr;  // the caller may free what it refers to
   if (has_begun) status = results.status();
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -348,6 +364,9 @@ absl::StatusOr<std::vector<DeviceResults>> LoadedProgram::Execute(
   launch->options = options;
   KASHI_ASSIGN_OR_RETURN(launch->counts, DeviceCountsOf(program_->module()));
   launch->devices.resize(devices_.size());
+  if (engine::LaunchTrace::Global().is_watched()) {
+    for (const LocalDevice* device : devices_) launch->watched_devices.push_back(device->id());
+  }
   KASHI_RETURN_IF_ERROR(TakeArguments(arguments_of_devices, is_donated, launch.get()));
   std::vector<DeviceResults> results(devices_.size());
   for (size_t d = 0; d < devices_.size(); ++d) {
@@ -386,7 +405,8 @@ absl::Status LoadedProgram::Start(std::shared_ptr<ProgramLaunch> launch) const {
   engine::DeviceQueue& queue = devices_[0]->queue();
   const bool has_handlers = launch->options.custom_call_handler != nullptr;
   const bool is_short = is_short_ || (!has_handlers && last_ns_->load(std::memory_order_relaxed) < kShortNs);
-  const bool may_run_within = has_handlers ? is_cheap_ && launch->options.may_run_handlers_within : is_short;
+  const bool may_run_within =
+      launch->options.runs_within || (has_handlers ? is_cheap_ && launch->options.may_run_handlers_within : is_short);
   const bool may_wait_for_it = may_run_within && launch->HasAllArguments();
   if (may_wait_for_it && queue.TryRun([&] { launch->Run(); })) return launch->status;
   queue.Push([launch] { launch->Run(); });

@@ -35,6 +35,7 @@ TEST(NestedLaunchTest, AHandlerMayWaitForAProgramOfAnotherThread) {
   const auto client = MakeClient();
   const auto negate = Load(*client, kNegate), waits = Load(*client, kWaits);
   const auto x = MakeBufferOf(*client, {1, 2});
+  EXPECT_TRUE(client->IsIdle());
   for (const bool is_within : {false, true}) {
     Gate gate;
     ExecuteOptions options;
@@ -42,6 +43,7 @@ TEST(NestedLaunchTest, AHandlerMayWaitForAProgramOfAnotherThread) {
     options.may_run_handlers_within = is_within;
     std::thread other([&] {
       gate.AwaitBegin();
+      EXPECT_FALSE(client->IsIdle());
       const auto results = negate->Execute({{x.get()}}).value();
       EXPECT_EQ(NumbersOf(*results[0].buffers[0]), std::vector<float>({-1, -2}));
       gate.Open();

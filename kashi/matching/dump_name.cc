@@ -83,7 +83,10 @@ size_t FindStageNumber(Segments segments) {
 
 }  // namespace
 
-std::string DumpStage::Title() const { return number < 0 ? name : absl::StrCat(pipeline, "/", after); }
+std::string DumpStage::Title() const {
+  if (number < 0) return name;
+  return begins_pipeline() ? absl::StrCat("before ", pipeline) : absl::StrCat(pipeline, "/", after);
+}
 
 std::optional<DumpName> ParseDumpName(absl::string_view file_name) {
   constexpr absl::string_view kModule = "module_";

@@ -31,7 +31,7 @@ struct DumpStage {
 
   // Whether nothing has run since the last stage, if XLA writes all stages.
   bool begins_pipeline() const { return after == "pipeline-start"; }
-  // "simplification/algsimp", "copy-insertion/adding_copies", or the name.
+  // "simplification/algsimp", "copy-insertion/adding_copies", "before simplification", or the name.
   std::string Title() const;
 };
 

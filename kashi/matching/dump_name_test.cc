@@ -65,6 +65,7 @@ TEST(DumpNameTest, OtherFiles) {
 TEST(DumpNameTest, TitlesNameThePass) {
   EXPECT_EQ(ParseDumpName("module_1.f.0006.p.after_q.before_r.txt")->stage->Title(), "p/q");
   EXPECT_EQ(ParseDumpName("module_1.f.before_optimizations.txt")->stage->Title(), "before_optimizations");
+  EXPECT_EQ(ParseDumpName("module_1.f.0006.p.after_pipeline-start.before_r.txt")->stage->Title(), "before p");
   EXPECT_TRUE(ParseDumpName("module_1.f.0006.p.after_pipeline-start.before_r.txt")->stage->begins_pipeline());
   EXPECT_FALSE(ParseDumpName("module_1.f.0006.p.after_q.before_r.txt")->stage->begins_pipeline());
 }

@@ -119,7 +119,7 @@ absl::StatusOr<const void*> AddressOf(PJRT_Buffer& buffer) {
   KASHI_ASSIGN_OR_RETURN(const size_t bytes, HostBytes(placement));
   constexpr size_t kAlignment = 64;
   const std::shared_ptr<void> copy(std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment), std::free);
-  if (copy == nullptr) return absl::ResourceExhaustedError(absl::StrFormat("no memory for %d bytes", bytes));
+  if (copy == nullptr) return absl::ResourceExhaustedError(absl::StrFormat("Out of memory allocating %d bytes", bytes));
   KASHI_RETURN_IF_ERROR(buffer.buffer->CopyToHost(copy.get(), placement));
   buffer.in_layout = copy;
   return copy.get();

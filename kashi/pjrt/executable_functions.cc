@@ -281,6 +281,7 @@ ExecuteOptions OptionsOf(const PJRT_LoadedExecutable& executable, const PJRT_Exe
   if (has_context && given->context != nullptr) run.user_data = given->context->user_data;
   options.is_handled = [calls = executable.calls](const HloInstruction& call) { return calls->Of(call) != nullptr; };
   options.may_run_handlers_within = true;
+  options.runs_within = executable.calls->calls_python();
   options.custom_call_handler = HandlerOf(executable.calls, std::move(run));
   return options;
 }

@@ -158,6 +158,7 @@ absl::StatusOr<std::shared_ptr<const FfiCalls>> FfiCalls::Instantiate(const HloM
       if (instruction->opcode() != HloOpcode::kCustomCall || !IsHandled(*instruction)) continue;
       auto made = std::make_unique<OfInstruction>();
       KASHI_RETURN_IF_ERROR(InstantiateCall(*instruction, made.get()));
+      calls->calls_python_ |= absl::EndsWith(instruction->custom_call_target(), "_python_cpu_callback");
       calls->calls_[instruction] = std::move(made);
     }
   }

@@ -39,12 +39,15 @@ class FfiCalls {
   static absl::StatusOr<std::shared_ptr<const FfiCalls>> Instantiate(const HloModule& module);
 
   bool empty() const { return calls_.empty(); }
+  // Whether some are calls of Python functions, as JAX writes them.
+  bool calls_python() const { return calls_python_; }
   // Null: a handler was not asked for it.
   OfInstruction* Of(const HloInstruction& call) const;
 
  private:
   FfiCalls() = default;
   absl::flat_hash_map<const HloInstruction*, std::unique_ptr<OfInstruction>> calls_;
+  bool calls_python_ = false;
 };
 
 // A handler for ExecuteOptions, for the instructions that `calls` has.

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kashi/array/layout_util.h"
 #include "kashi/pjrt/layouts_extension.h"
+#include "kashi/pjrt/live_clients.h"
 
 namespace kashi::pjrt {
 namespace {
@@ -116,6 +117,13 @@ ClientState::ClientState(std::unique_ptr<Client> of)
       memories[id] = memory;
     }
   }
+  LiveClients::Global().Add(client.get());
+}
+
+ClientState::~ClientState() {
+  LiveClients::Global().BeginEnd(client.get());
+  client = nullptr;
+  LiveClients::Global().End();
 }
 
 PJRT_Memory* ClientState::MemoryOf(const MemorySpace& memory_space) const { return memories[memory_space.id()]; }

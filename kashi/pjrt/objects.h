@@ -77,10 +77,11 @@ namespace kashi::pjrt {
 
 struct ClientState {
   explicit ClientState(std::unique_ptr<Client> of);
+  ~ClientState();
   PJRT_Memory* MemoryOf(const MemorySpace& memory_space) const;
 
   PJRT_TopologyDescription topology;
-  const std::unique_ptr<Client> client;
+  std::unique_ptr<Client> client;  // never null
   std::vector<std::unique_ptr<PJRT_Device>> owned_devices;
   std::vector<PJRT_Device*> devices;
   std::vector<PJRT_Memory*> memories;  // by the id of the memory space

@@ -11,7 +11,9 @@
 #include "kashi/pjrt/ffi_extension.h"
 #include "kashi/pjrt/functions.h"
 #include "kashi/pjrt/layouts_extension.h"
+#include "kashi/pjrt/live_clients.h"
 #include "kashi/pjrt/pjrt_c_api.h"
+#include "kashi/pjrt/profiler_extension.h"
 #include "kashi/pjrt/shardings_extension.h"
 
 namespace kashi::pjrt {
@@ -47,7 +49,8 @@ PJRT_Error* NotOffered(const char* name) {
 PJRT_Api MakeTable() {
   PJRT_Api api = {};
   api.struct_size = sizeof(PJRT_Api);
-  api.extension_start = LayoutsExtension(ShardingsExtension(CustomPartitionerExtension(FfiExtension())));
+  api.extension_start = KashiExtension(
+      ProfilerExtension(LayoutsExtension(ShardingsExtension(CustomPartitionerExtension(FfiExtension())))));
   api.pjrt_api_version = {sizeof(PJRT_Api_Version), nullptr, PJRT_API_MAJOR, PJRT_API_MINOR};
 #define PJRT_OFFERED(name, ...) api.PJRT_##name = &Offered<PJRT_##name##_Args>;
 #define PJRT_NOT_OFFERED(name, ...) \

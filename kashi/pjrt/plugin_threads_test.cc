@@ -315,23 +315,7 @@ class Actor {
   int Pick(int count) { return static_cast<int>(random_() % count); }
   std::shared_ptr<Array> AnyArray(int device) { return world_->arrays[device].Get(random_()); }
 
-  void Run() {
-    const std::shared_ptr<Code> code = world_->codes.Get(random_());
-    if (code == nullptr) return;
-    const bool is_for_all = code->kind == Kind::kMaximum;
-    std::vector<std::shared_ptr<Array>> arguments;
-    std::vector<std::vector<PJRT_Buffer*>> lists;
-    for (int d = 0; d < (is_for_all ? kDevices : 1); ++d) {
-      lists.emplace_back();
-      for (int i = 0; i < ArgumentsOf(code->kind); ++i) {
-        arguments.push_back(AnyArray(is_for_all ? d : code->device));
-        if (arguments.back() == nullptr) return;
-        lists.back().push_back(arguments.back()->buffer.get());
-      }
-    }
-    if (code->kind == Kind::kDonate) arguments[0]->may_be_gone = true;
-    Launch(*code, arguments, lists);
-  }
+  void Run();
   void Launch(const Code& code, const std::vector<std::shared_ptr<Array>>& arguments,
               const std::vector<std::vector<PJRT_Buffer*>>& lists) {
     std::vector<Meaning> meanings;
@@ -475,44 +459,66 @@ class Actor {
     args.executable = code->executable.get();
     EXPECT_EQ(Text(Api()->PJRT_LoadedExecutable_Delete(&args)), "");
   }
-  void Reload() {
-    const std::shared_ptr<Code> code = world_->codes.Get(random_());
-    if (code == nullptr) return;
-    auto get = New<PJRT_LoadedExecutable_GetExecutable_Args>();
-    get.loaded_executable = code->executable.get();
-    EXPECT_EQ(Text(Api()->PJRT_LoadedExecutable_GetExecutable(&get)), "");
-    const Owned<PJRT_Executable> executable(get.executable);
-    auto serialize = New<PJRT_Executable_Serialize_Args>();
-    serialize.executable = executable.get();
-    EXPECT_EQ(Text(Api()->PJRT_Executable_Serialize(&serialize)), "");
-    auto load = New<PJRT_Executable_DeserializeAndLoad_Args>();
-    load.client = world_->client.get();
-    load.serialized_executable = serialize.serialized_bytes;
-    load.serialized_executable_size = serialize.serialized_bytes_size;
-    EXPECT_EQ(Text(Api()->PJRT_Executable_DeserializeAndLoad(&load)), "");
-    serialize.serialized_executable_deleter(serialize.serialized_executable);
-    auto loaded = std::make_shared<Code>();
-    loaded->executable.reset(load.loaded_executable);
-    loaded->kind = code->kind;
-    loaded->number = code->number;
-    loaded->device = code->device;
-    world_->codes.Put(random_(), std::move(loaded));
-  }
+  void Reload();
   // A callback runs programs, and may destroy the last objects of the client.
-  void RunInCallback() {
-    const std::shared_ptr<Array> array = AnyArray(Pick(kDevices));
-    if (array == nullptr) return;
-    const Owned<PJRT_Event> event = ReadyEvent(*array);
-    WhenReady(event, [array, world = world_, seed = random_()](const std::string& error) {
-      EXPECT_EQ(error.empty(), !array->meaning.has_failed);
-      Actor actor(world, static_cast<uint32_t>(seed));
-      actor.Run();
-    });
-  }
+  void RunInCallback();
 
   const std::shared_ptr<World> world_;
   std::mt19937 random_;
 };
+
+void Actor::Reload() {
+  const std::shared_ptr<Code> code = world_->codes.Get(random_());
+  if (code == nullptr) return;
+  auto get = New<PJRT_LoadedExecutable_GetExecutable_Args>();
+  get.loaded_executable = code->executable.get();
+  EXPECT_EQ(Text(Api()->PJRT_LoadedExecutable_GetExecutable(&get)), "");
+  const Owned<PJRT_Executable> executable(get.executable);
+  auto serialize = New<PJRT_Executable_Serialize_Args>();
+  serialize.executable = executable.get();
+  EXPECT_EQ(Text(Api()->PJRT_Executable_Serialize(&serialize)), "");
+  auto load = New<PJRT_Executable_DeserializeAndLoad_Args>();
+  load.client = world_->client.get();
+  load.serialized_executable = serialize.serialized_bytes;
+  load.serialized_executable_size = serialize.serialized_bytes_size;
+  EXPECT_EQ(Text(Api()->PJRT_Executable_DeserializeAndLoad(&load)), "");
+  serialize.serialized_executable_deleter(serialize.serialized_executable);
+  auto loaded = std::make_shared<Code>();
+  loaded->executable.reset(load.loaded_executable);
+  loaded->kind = code->kind;
+  loaded->number = code->number;
+  loaded->device = code->device;
+  world_->codes.Put(random_(), std::move(loaded));
+}
+
+void Actor::Run() {
+  const std::shared_ptr<Code> code = world_->codes.Get(random_());
+  if (code == nullptr) return;
+  const bool is_for_all = code->kind == Kind::kMaximum;
+  std::vector<std::shared_ptr<Array>> arguments;
+  std::vector<std::vector<PJRT_Buffer*>> lists;
+  for (int d = 0; d < (is_for_all ? kDevices : 1); ++d) {
+    lists.emplace_back();
+    for (int i = 0; i < ArgumentsOf(code->kind); ++i) {
+      arguments.push_back(AnyArray(is_for_all ? d : code->device));
+      if (arguments.back() == nullptr) return;
+      lists.back().push_back(arguments.back()->buffer.get());
+    }
+  }
+  if (code->kind == Kind::kDonate) arguments[0]->may_be_gone = true;
+  Launch(*code, arguments, lists);
+}
+
+void Actor::RunInCallback() {
+  const std::shared_ptr<Array> array = AnyArray(Pick(kDevices));
+  if (array == nullptr) return;
+  const Owned<PJRT_Event> event = ReadyEvent(*array);
+  WhenReady(event, [array, world = world_, seed = random_()](const std::string& error) {
+    EXPECT_EQ(error.empty(), !array->meaning.has_failed);
+    Actor actor(world, static_cast<uint32_t>(seed));
+    actor.Run();
+  });
+}
 
 TEST(PluginThreadsTest, AllAtOnce) {
   RegisterHandlers();

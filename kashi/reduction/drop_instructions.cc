@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "kashi/base/status.h"
 #include "kashi/reduction/async_ends.h"
+#include "kashi/reduction/dead_code.h"
 #include "kashi/reduction/transformations.h"
 
 namespace kashi::reduction {
@@ -96,6 +97,23 @@ class Cut {
 };
 
 }  // namespace
+
+// ---- Dead code
+// -------------------------------------------------------------------------------------------------------
+
+Sites FindUnused(const HloModule& module) {
+  Sites sites;
+  for (const HloInstruction* instruction :
+       FindDeadCode(module, [](const HloInstruction* x) { return x->opcode() == HloOpcode::kParameter; })) {
+    if (instruction->user_count() == 0) sites.push_back({instruction});  // what only they use goes with them
+  }
+  return sites;
+}
+
+absl::Status DropUnused(absl::Span<const Site> sites, ModuleEdit* edit) {
+  for (const Site& site : sites) edit->Drop(edit->CopyOf(*site.instruction));
+  return absl::OkStatus();
+}
 
 // ---- Instructions ---------------------------------------------------------------------------------------------------
 

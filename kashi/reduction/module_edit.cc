@@ -12,6 +12,7 @@
 #include "kashi/base/status.h"
 #include "kashi/literal/literal_util.h"
 #include "kashi/reduction/async_ends.h"
+#include "kashi/reduction/dead_code.h"
 #include "kashi/reduction/module_size.h"
 
 namespace kashi::reduction {
@@ -33,6 +34,9 @@ ModuleEdit::ModuleEdit(const HloModule& original) : original_(original), module_
     const HloComputation* const to = module_->computations()[i];
     numbers_[from] = i;
     copies_.emplace_back(to->instructions().begin(), to->instructions().end());
+    for (const HloInstruction* instruction : to->instructions()) {
+      if (instruction->user_count() == 0) unused_before_.insert(instruction);
+    }
     if (!original.has_schedule()) continue;
     int64_t place = 0;
     for (const HloInstruction* instruction : original.InstructionOrder(*from)) {
@@ -273,8 +277,15 @@ void ModuleEdit::DropUnusedFusionOperands() {
   }
 }
 
+void ModuleEdit::RemoveDeadCode() {
+  const auto stays = [this](const HloInstruction* x) {
+    return x->opcode() == HloOpcode::kParameter || (unused_before_.contains(x) && !dropped_.contains(x));
+  };
+  reduction::RemoveDeadCode(module_.get(), stays);
+}
+
 absl::Status ModuleEdit::RemoveDropped() {
-  module_->RemoveDeadCode();  // it may be what uses a dropped instruction
+  RemoveDeadCode();  // it may be what uses a dropped instruction
   for (HloComputation* computation : module_->computations()) {
     const auto is_dropped = [this](const HloInstruction* x) { return dropped_.contains(x); };
     for (const HloInstruction* instruction : computation->instructions()) {
@@ -285,7 +296,7 @@ absl::Status ModuleEdit::RemoveDropped() {
     }
     computation->RemoveDeadInstructions(is_dropped);
   }
-  module_->RemoveDeadCode();
+  RemoveDeadCode();
   for (HloComputation* computation : module_->computations()) computation->Cleanup();
   return absl::OkStatus();
 }

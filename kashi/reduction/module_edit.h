@@ -4,8 +4,9 @@
 //   edit.Replace(edit.CopyOf(*instruction), edit.AddInput(instruction->shape(), instruction->name()));
 //   KASHI_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> smaller, std::move(edit).Finish());
 //
-// During an edit nothing is freed: pointers to instructions stay valid. Finish removes what has no effect any more, and
+// During an edit nothing is freed: pointers to instructions stay valid. Finish removes what has lost its users, and
 // repairs what depends on the graph: the schedule, the layouts of the entry, aliases and donors of its parameters.
+// Instructions that had no users before stay unless they are dropped: perhaps it is they that are of interest.
 #ifndef KASHI_REDUCTION_MODULE_EDIT_H_
 #define KASHI_REDUCTION_MODULE_EDIT_H_
 
@@ -87,11 +88,13 @@ class ModuleEdit {
   // The last step of Finish.
   void ChangeAtEnd(void (*change)(HloModule* module)) { changes_at_end_.push_back(change); }
 
-  // The module without dead code. INTERNAL if a dropped instruction still has users.
+  // The module. INTERNAL if a dropped instruction still has users.
   absl::StatusOr<std::unique_ptr<HloModule>> Finish() &&;
 
  private:
   void DropUnusedFusionOperands();
+  // Frees what has lost its users, and computations that nobody calls.
+  void RemoveDeadCode();
   absl::Status RemoveDropped();
   void GiveWantedNames();
   void RepairSchedule();
@@ -114,6 +117,7 @@ class ModuleEdit {
   HloInstruction* old_root_ = nullptr;
   bool had_tuple_ = false;       // the old root was a `tuple`
   int64_t parameter_count_ = 0;  // of the entry, new ones included
+  absl::flat_hash_set<const HloInstruction*> unused_before_;
   absl::flat_hash_set<const HloInstruction*> dropped_;
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> replaced_by_;
   absl::flat_hash_set<const HloInstruction*> reshaped_;

@@ -35,6 +35,13 @@ class CallCounts {
 bool IsElement(const HloInstruction* x) { return x->opcode() == HloOpcode::kGetTupleElement; }
 bool IsPlainCall(const HloInstruction& x) { return x.opcode() == HloOpcode::kCall || x.opcode() == HloOpcode::kFusion; }
 
+// In a module that breaks rules, what takes and what gives a tuple may have other shapes than the caller.
+bool IsTupleOf(const Shape& shape, int64_t count) { return shape.IsTuple() && shape.tuple_shapes_size() == count; }
+bool TakesTupleOf(const HloComputation* x, int64_t count) {
+  return x->num_parameters() == 1 && IsTupleOf(x->parameter_instruction(0)->shape(), count);
+}
+bool GivesTupleOf(const HloComputation* x, int64_t count) { return IsTupleOf(x->root_instruction()->shape(), count); }
+
 // The numbers from 0 to count - 1 without some.
 Numbers AllBut(const Numbers& without, int64_t count) {
   Numbers kept;
@@ -106,6 +113,8 @@ class Narrowing {
  private:
   template <typename Missing>
   absl::Status RenumberElement(HloInstruction* element, Missing missing) {
+    const int64_t count = element->operand(0)->shape().tuple_shapes_size();
+    if (element->tuple_index() < 0 || element->tuple_index() >= count) return Internal("there is no such element");
     const auto place = absl::c_lower_bound(kept_, element->tuple_index());
     if (place != kept_.end() && *place == element->tuple_index()) {
       element->mutable_fields()->Set<HloField::tuple_index>(place - kept_.begin());
@@ -179,8 +188,12 @@ Sites FindLoopState(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* loop : computation->instructions()) {
       if (loop->opcode() != HloOpcode::kWhile || !loop->shape().IsTuple()) continue;
-      if (!calls.AreAllOnce(loop->called_computations())) continue;
-      for (int64_t i = 0; i < loop->shape().tuple_shapes_size(); ++i) sites.push_back({loop, i});
+      const int64_t count = loop->shape().tuple_shapes_size();
+      const bool has_one_shape = IsTupleOf(loop->operand(0)->shape(), count) &&
+                                 GivesTupleOf(loop->while_body(), count) && TakesTupleOf(loop->while_body(), count) &&
+                                 TakesTupleOf(loop->while_condition(), count);
+      if (!has_one_shape || !calls.AreAllOnce(loop->called_computations())) continue;
+      for (int64_t i = 0; i < count; ++i) sites.push_back({loop, i});
     }
   }
   return sites;
@@ -193,7 +206,6 @@ absl::Status DropLoopState(absl::Span<const Site> sites, ModuleEdit* edit) {
     HloInstruction* const init = loop->mutable_operand(0);
     Narrowing narrowing(edit, AllBut(numbers, loop->shape().tuple_shapes_size()));
     for (HloComputation* computation : loop->called_computations()) {
-      if (computation->num_parameters() != 1) return Internal("%s has another signature", computation->name());
       KASHI_RETURN_IF_ERROR(narrowing.NarrowValue(computation->parameter_instruction(0), Zeros(edit)));
     }
     narrowing.NarrowRoot(loop->while_body());
@@ -222,10 +234,9 @@ Sites FindCallOperands(const HloModule& module) {
       }
       for (int64_t branch = 0; branch < x->branch_count() && branch + 1 < x->operand_count(); ++branch) {
         const Shape& shape = x->operand(branch + 1)->shape();
-        if (!shape.IsTuple() || x->branch_computation(static_cast<int>(branch))->num_parameters() != 1) continue;
-        for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) {
-          sites.push_back({x, i, 0, nullptr, x->branch_computation(static_cast<int>(branch))});
-        }
+        const HloComputation* const taker = x->branch_computation(static_cast<int>(branch));
+        if (!shape.IsTuple() || !TakesTupleOf(taker, shape.tuple_shapes_size())) continue;
+        for (int64_t i = 0; i < shape.tuple_shapes_size(); ++i) sites.push_back({x, i, 0, nullptr, taker});
       }
     }
   }
@@ -282,10 +293,14 @@ Sites FindUnusedResults(const HloModule& module) {
     for (const HloInstruction* x : computation->instructions()) {
       if ((!IsPlainCall(*x) && x->opcode() != HloOpcode::kConditional) || !x->shape().IsTuple()) continue;
       if (x->IsRoot() || !absl::c_all_of(x->users(), IsElement)) continue;
-      if (!calls.AreAllOnce(x->called_computations())) continue;
-      std::vector<bool> is_used(x->shape().tuple_shapes_size());
+      const int64_t count = x->shape().tuple_shapes_size();
+      const auto gives_tuple = [&](const HloComputation* callee) { return GivesTupleOf(callee, count); };
+      if (!calls.AreAllOnce(x->called_computations()) || !absl::c_all_of(x->called_computations(), gives_tuple))
+        continue;
+      std::vector<bool> is_used(count);
       for (const HloInstruction* user : x->users()) {
-        if (user->tuple_index() < static_cast<int64_t>(is_used.size())) is_used[user->tuple_index()] = true;
+        const int64_t i = user->tuple_index();
+        if (i >= 0 && i < static_cast<int64_t>(is_used.size())) is_used[i] = true;
       }
       for (size_t i = 0; i < is_used.size(); ++i) {
         if (!is_used[i]) sites.push_back({x, static_cast<int64_t>(i)});

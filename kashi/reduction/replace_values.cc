@@ -88,8 +88,9 @@ Sites FindElements(const HloModule& module) {
     for (const HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       if (instruction->opcode() != HloOpcode::kGetTupleElement) continue;
       const HloInstruction* const tuple = instruction->operand(0);
-      if (tuple->opcode() != HloOpcode::kTuple || instruction->tuple_index() >= tuple->operand_count()) continue;
-      sites.push_back({instruction, 0, 0, tuple->operand(instruction->tuple_index())});
+      const int64_t i = instruction->tuple_index();
+      if (tuple->opcode() != HloOpcode::kTuple || i < 0 || i >= tuple->operand_count()) continue;
+      sites.push_back({instruction, 0, 0, tuple->operand(i)});
     }
   }
   return sites;

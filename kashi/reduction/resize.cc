@@ -53,6 +53,7 @@ absl::Status TakeSizes(const Shape& from, Shape* shape) {
     if (!part->IsArrayExcludingBuffer()) return absl::OkStatus();
     KASHI_ASSIGN_OR_RETURN(const Shape* other, ShapeUtil::TryGetSubshape(from, index));
     if (!other->IsArrayExcludingBuffer() || other->rank() != part->rank()) return Internal("shapes of other ranks");
+    if (other->is_unbounded_dynamic()) return Unimplemented("sizes that are not known");
     SetSizes(SizesOf(*other), part);
     return absl::OkStatus();
   });

@@ -10,6 +10,7 @@ namespace {
 constexpr Transformation kTransformations[] = {
     {"attributes", "instructions without metadata, backend configs, shardings, layouts …", true, false, &FindAttributes,
      &EraseAttributes},
+    {"dead code", "instructions left out that nothing depends on", true, false, &FindUnused, &DropUnused},
     {"outputs", "fewer results of the entry", true, false, &FindOutputs, &DropOutputs},
     {"instructions", "parts of the entry cut out: what they gave to others becomes inputs, what they took outputs",
      true, false, &FindInstructions, &DropInstructions},

@@ -12,7 +12,9 @@ namespace kashi::reduction {
 
 using Sites = std::vector<Site>;
 
-// ---- drop_instructions.cc: the entry computation
+// ---- drop_instructions.cc: mostly the entry computation
+Sites FindUnused(const HloModule& module);
+absl::Status DropUnused(absl::Span<const Site> sites, ModuleEdit* edit);
 Sites FindInstructions(const HloModule& module);
 absl::Status DropInstructions(absl::Span<const Site> sites, ModuleEdit* edit);
 Sites FindOutputs(const HloModule& module);

@@ -47,10 +47,9 @@ int64_t MemoryBudget::limit() {
 
 absl::Status MemoryBudget::Reserve(int64_t bytes, absl::string_view what) {
   if (Take(bytes)) return absl::OkStatus();
-  return WithLimitKind(
-      ResourceExhausted("Out of memory allocating %d bytes for %s; %d of the limit of %d are in use", bytes, what, used(),
-                        limit()),
-      LimitKind::kMemory);
+  return WithLimitKind(ResourceExhausted("Out of memory allocating %d bytes for %s; %d of the limit of %d are in use",
+                                         bytes, what, used(), limit()),
+                       LimitKind::kMemory);
 }
 
 bool MemoryBudget::Take(int64_t bytes) {

@@ -2,6 +2,7 @@
 
 The structures are those of XLA's FFI (docs/spec/pjrt.md 9.1) and of its extension of PJRT (docs/spec/pjrt.md 7).
 """
+import atexit
 import ctypes
 import threading
 import traceback
@@ -15,6 +16,7 @@ _BUFFER_TARGET = "xla_buffer_python_cpu_callback"
 # The number of the type FfiLoadedHostCallbacks of jaxlib: the functions of a run.
 _CALLBACKS_TYPE = 7357244197867843242
 _FFI_EXTENSION = 5
+_KASHI_EXTENSION = 0x4b736869
 _METADATA_EXTENSION = 1
 _INTERNAL = 13
 _EXECUTE = 3
@@ -55,6 +57,11 @@ class _DestroyArgs(ctypes.Structure):
 class _PjrtFfiExtension(ctypes.Structure):
     _fields_ = [("base", _Extension), ("type_register", _FUNCTION), ("user_data_add", ctypes.c_void_p),
                 ("register_handler", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p))]
+
+
+class _KashiExtension(ctypes.Structure):
+    """Kashi's own (kashi/pjrt/kashi_c_api.h)."""
+    _fields_ = [("base", _Extension), ("await_idle", ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int64))]
 
 
 class _RegisterHandlerArgs(ctypes.Structure):
@@ -265,13 +272,20 @@ def _handle(address):
 _api = []  # the plugin's table
 
 
-def _ffi_extension(library):
+def _extension_of(library, number, structure):
     library.GetPjrtApi.restype = ctypes.POINTER(_PjrtApi)
     _api[:] = [library.GetPjrtApi().contents]
     extension = _api[0].extension_start
-    while extension and extension.contents.type != _FFI_EXTENSION:
+    while extension and extension.contents.type != number:
         extension = extension.contents.next
-    return ctypes.cast(extension, ctypes.POINTER(_PjrtFfiExtension)).contents
+    return ctypes.cast(extension, ctypes.POINTER(structure)).contents
+
+
+def _await_programs(library):
+    """Waits for all programs: what they call of Python cannot run when Python ends."""
+    extension = _extension_of(library, _KASHI_EXTENSION, _KashiExtension)
+    while not extension.await_idle(100):
+        pass  # here Python sees an interrupt
 
 
 def _register_handler(extension, name, address):
@@ -347,7 +361,7 @@ _registered = []  # the extensions of the plugins that have the handlers
 def register(library):
     """Registers Python callbacks, and all handlers that are registered with JAX for CPUs, now or later."""
     from jaxlib import xla_client
-    extension = _ffi_extension(library)
+    extension = _extension_of(library, _FFI_EXTENSION, _PjrtFfiExtension)
     with _lock:
         if _registered:
             return
@@ -358,6 +372,7 @@ def register(library):
         if of_jaxlib:
             _register_handler(extension, _BUFFER_TARGET, _address(of_jaxlib["execute"]))
         _registered.append(extension)
+    atexit.register(_await_programs, library)
     for_jax = xla_client._xla.register_custom_call_target  # of JAX's own client
 
     def add(name, handler, platform, api_version, traits):
