@@ -160,6 +160,7 @@ def run_block(block, kashi, folder):
     """Each command of the block, what it prints, and what is wrong with that."""
     name = block.information.partition(" ")[2].strip()
     if name:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("\n".join(block.lines) + "\n")
         return []
     outcomes = []
