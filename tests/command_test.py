@@ -470,7 +470,7 @@ class CommandTest(FolderTest):
     def test_man_page_names_all_verbs(self):
         page, _ = self.run_kashi("man")
         for verb in self.complete("kashi", ""):
-            if not verb.startswith("-"):
+            if not verb.startswith("-") and verb != "find":  # another name of query
                 self.assertIn(f".SS kashi {verb} ".replace("-", r"\-"), page)
 
 
