@@ -33,13 +33,36 @@ absl::Status Verify(const HloModule& part) {
   return InternalStrCat("the part breaks a rule of HLO: [", findings[0].rule, "] ", findings[0].message);
 }
 
-absl::StatusOr<query::Submodule> Extract(const ModuleFile& file, const std::vector<const HloInstruction*>& found,
-                                         int64_t with_operands, const std::string& path) {
-  KASHI_ASSIGN_OR_RETURN(query::Submodule part, query::ExtractSubmodule(*file.module, found, {with_operands}));
-  KASHI_RETURN_IF_ERROR(Verify(*part.module));
-  KASHI_ASSIGN_OR_RETURN(const std::string bytes, ModuleForPath(*part.module, path));
-  KASHI_RETURN_IF_ERROR(WriteOutput(path, bytes));
+struct Part {
+  query::Submodule submodule;
+  std::string bytes;
+};
+
+absl::StatusOr<Part> MakePart(const ModuleFile& file, const std::vector<const HloInstruction*>& found,
+                              int64_t with_operands, const std::string& path) {
+  Part part;
+  KASHI_ASSIGN_OR_RETURN(part.submodule, query::ExtractSubmodule(*file.module, found, {with_operands}));
+  KASHI_RETURN_IF_ERROR(Verify(*part.submodule.module));
+  KASHI_ASSIGN_OR_RETURN(part.bytes, ModuleForPath(*part.submodule.module, path));
   return part;
+}
+
+// The output file, or the module itself.
+Json PartJson(const ModuleFile& file, const Part& part, const std::string& path) {
+  Json json = {{"file", file.name},
+               {"module", file.module->name()},
+               {"instructions", part.submodule.module->entry_computation()->instruction_count()},
+               {"parameters", ValuesJson(part.submodule.parameters)},
+               {"results", ValuesJson(part.submodule.results)},
+               {"notes", part.submodule.notes}};
+  json[IsFile(path) ? "output" : "text"] = IsFile(path) ? path : part.bytes;
+  return json;
+}
+
+std::string PartText(const query::Submodule& part, const std::string& path) {
+  return absl::StrCat(path, ": ", base::Count(part.module->entry_computation()->instruction_count(), "instruction"),
+                      ", ", base::Count(static_cast<int64_t>(part.parameters.size()), "parameter"), ", ",
+                      base::Count(static_cast<int64_t>(part.results.size()), "result"), "\n");
 }
 
 }  // namespace
@@ -47,27 +70,19 @@ absl::StatusOr<query::Submodule> Extract(const ModuleFile& file, const std::vect
 void ExtractInstructions(const ModuleFile& file, const std::vector<const HloInstruction*>& found, int64_t with_operands,
                          const std::string& path, Answers* answers) {
   if (!CheckModule(file, answers)) return;
-  const absl::StatusOr<query::Submodule> part = Extract(file, found, with_operands, path);
+  const absl::StatusOr<Part> part = MakePart(file, found, with_operands, path);
   if (!part.ok()) {
     return answers->AddFileError(file.name,
                                  WithMessage(part.status(), absl::StrCat(file.name, ": ", part.status().message())));
   }
-  const int64_t instructions = part->module->entry_computation()->instruction_count();
-  if (answers->json()) {
-    Json json = {{"file", file.name},
-                 {"module", file.module->name()},
-                 {"instructions", instructions},
-                 {"parameters", ValuesJson(part->parameters)},
-                 {"results", ValuesJson(part->results)},
-                 {"notes", part->notes}};
-    if (IsFile(path)) json["output"] = path;
-    return answers->AddLine(json);
+  if (IsFile(path)) {
+    const absl::Status written = WriteOutput(path, part->bytes);
+    if (!written.ok()) return answers->AddFileError(file.name, written);
   }
-  for (const std::string& note : part->notes) PrintNote(absl::StrCat("kashi: note: ", base::Printable(note), "\n"));
-  if (!IsFile(path)) return;  // standard output has the module
-  answers->Add(absl::StrCat(path, ": ", base::Count(instructions, "instruction"), ", ",
-                            base::Count(static_cast<int64_t>(part->parameters.size()), "parameter"), ", ",
-                            base::Count(static_cast<int64_t>(part->results.size()), "result"), "\n"));
+  if (answers->json()) return answers->AddLine(PartJson(file, *part, path));
+  const query::Submodule& submodule = part->submodule;
+  for (const std::string& note : submodule.notes) PrintNote(absl::StrCat("kashi: note: ", base::Printable(note), "\n"));
+  answers->Add(IsFile(path) ? PartText(submodule, path) : part->bytes);
 }
 
 }  // namespace kashi::cli

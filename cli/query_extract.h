@@ -12,8 +12,8 @@
 
 namespace kashi::cli {
 
-// Writes the part of a module to `path` (query/submodule.h), and tells about it by `answers`; prints remarks to
-// standard error. The module must be valid.
+// Writes the part of a module (query/submodule.h) to the file `path`, and tells about it by `answers`, or adds it to
+// these if the path is `-`. Prints remarks to standard error. A module that is not valid is an error.
 void ExtractInstructions(const ModuleFile& file, const std::vector<const HloInstruction*>& found, int64_t with_operands,
                          const std::string& path, Answers* answers);
 

@@ -141,6 +141,16 @@ constexpr const char* kLines[] = {
     "memory --by layer --target v5e --json {a}",
     "run {limits} --profile --by scope {a}",
     "run {limits} --profile --by layer --tree --json {a}",
+    "query {a}",
+    "query --json {a} {b}",
+    "query --columns name,shape,depth,scope,layer,seconds,bound --target v5e --tsv --sort bytes {a}",
+    "query --by layer {a} {b}",
+    "query --by scope --target h100 --json {a}",
+    "query not(fused)and(called(flops>1)or(users(operands>1))) -c {a}",
+    "query --around r --depth 3 --extract - {a}",
+    "query --larger 1 --with-operands 2 --extract - --json {a}",
+    "grep [a-z] {a}",
+    "grep --json -i -F A {a} {b}",
 };
 constexpr absl::string_view kLimits = "--memory-limit 16M --max-work 1000000 --max-iterations 100 --timeout 2";
 constexpr absl::string_view kSeparator = "\n====\n";

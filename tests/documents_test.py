@@ -38,7 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("docs", "examples", "kashi", "compat", "cli")
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 ANY_LINES = "..."
-OTHER_PROGRAMS = ("cmake ", "g++ ", "srun ", "timeout ")  # their options are not ours
+OTHER_PROGRAMS = ("cmake ", "g++ ", "srun ", "timeout ", "xprof ")  # their options are not ours
 TIMEOUT_S = 120
 
 
