@@ -208,13 +208,16 @@ class Cutter {
     opened_.clear();
   }
   static bool CanOpen(const HloInstruction* x) { return x->opcode() != HloOpcode::kParameter; }
-  // What instructions of the region depend on, without constants, which are in the parts anyway.
+  // What instructions of the region depend on, without what ExtractSubmodule copies into the part anyway.
   static InstructionSet BorderOf(const std::vector<const HloInstruction*>& region) {
     const InstructionSet members(region.begin(), region.end());
     InstructionSet border;
     for (const HloInstruction* x : region) {
       for (const HloInstruction* operand : x->operands()) {
-        if (!members.contains(operand) && !operand->IsConstant()) border.insert(operand);
+        const bool is_broadcast = operand->opcode() == HloOpcode::kBroadcast;
+        const HloOpcode opcode = is_broadcast ? operand->operand(0)->opcode() : operand->opcode();
+        const bool is_copied = opcode == HloOpcode::kConstant || opcode == HloOpcode::kIota;
+        if (!members.contains(operand) && !is_copied) border.insert(operand);
       }
     }
     return border;
@@ -277,6 +280,8 @@ class Cutter {
     KASHI_ASSIGN_OR_RETURN(Part b, PartOf(*b_.module, region_b, pair_.b));
     DifferingParts parts;
     parts.is_cut = region_a.size() < RegionOfA().size();
+    absl::flat_hash_set<std::string> taken;
+    for (const Part* part : {&a, &b}) AddInnerNames(*part, &taken);
     std::map<BorderKey, int64_t> numbers;
     std::vector<Shape> shapes;
     std::vector<std::string> names;
@@ -285,7 +290,7 @@ class Cutter {
       if (!is_new) return place->second;
       KASHI_ASSIGN_OR_RETURN(Literal value, ValueAt(key, values));
       shapes.push_back(ShapeUtil::GetSubshape(key.first->shape(), key.second));
-      names.push_back(UniqueName(key, names));
+      names.push_back(UniqueName(key, &taken));
       parts.inputs.push_back(std::move(value));
       return place->second;
     };
@@ -324,10 +329,18 @@ class Cutter {
     return in_a;
   }
 
-  static std::string UniqueName(const BorderKey& key, const std::vector<std::string>& taken) {
+  static void AddInnerNames(const Part& part, absl::flat_hash_set<std::string>* names) {
+    for (const HloComputation* computation : part.module->computations()) {
+      for (const HloInstruction* x : computation->instructions()) {
+        const bool is_border = computation->IsEntryComputation() && x->opcode() == HloOpcode::kParameter;
+        if (!is_border) names->insert(std::string(x->name()));
+      }
+    }
+  }
+  static std::string UniqueName(const BorderKey& key, absl::flat_hash_set<std::string>* taken) {
     std::string name(key.first->name());
     for (const int64_t i : key.second) absl::StrAppend(&name, ".", i);
-    while (std::find(taken.begin(), taken.end(), name) != taken.end()) absl::StrAppend(&name, ".in");
+    while (!taken->insert(name).second) absl::StrAppend(&name, ".in");
     return name;
   }
 

@@ -176,22 +176,30 @@ void PairDiff::ShowAgreement(const ValueComparer& comparer) {
                   comparer.not_kept() > 0 ? "; the others did not fit in memory" : "", "\n");
 }
 
+void PairDiff::ShowDisagreement(const ValueComparer::Disagreement& first) {
+  absl::StrAppend(&text_, "first disagreement: ", InstructionTitle(*first.a, *first.b), " in ",
+                  first.a->parent()->name(), first.occurrence > 1 ? absl::StrCat(", value ", first.occurrence) : "",
+                  ": ", literal_comparison::ToString(first.comparison.statistics), "\n",
+                  SideText("A", *first.a, first.summary_a), SideText("B", *first.b, first.summary_b));
+}
+
 void PairDiff::ShowFirst(const ValueComparer& comparer) {
   json_["values_compared"] = comparer.compared();
   json_["values_nan_on_both_sides"] = comparer.all_nan();
   json_["values_not_kept"] = comparer.not_kept();
-  const std::optional<ValueComparer::Disagreement>& first = comparer.first(/*of_changed=*/!*outputs_agree_);
+  const std::optional<ValueComparer::Disagreement>& first = comparer.first();
   if (first.has_value()) {
     Json& json = json_["first_disagreement"];
     json["occurrence"] = first->occurrence;
     json["comparison"] = ToJson(first->comparison);
     json["a"] = SideJson(*first->a, first->summary_a);
     json["b"] = SideJson(*first->b, first->summary_b);
-    absl::StrAppend(&text_, "first disagreement: ", InstructionTitle(*first->a, *first->b), " in ",
-                    first->a->parent()->name(),
-                    first->occurrence > 1 ? absl::StrCat(", value ", first->occurrence) : "", ": ",
-                    literal_comparison::ToString(first->comparison.statistics), "\n",
-                    SideText("A", *first->a, first->summary_a), SideText("B", *first->b, first->summary_b));
+    if (*outputs_agree_) {  // the programs compute the same in different ways
+      absl::StrAppend(&text_, "instructions: ", InstructionTitle(*first->a, *first->b),
+                      " is the first whose value differs, without effect on the outputs\n");
+    } else {
+      ShowDisagreement(*first);
+    }
   } else {
     ShowAgreement(comparer);
   }

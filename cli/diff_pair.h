@@ -102,6 +102,7 @@ class PairDiff {
   absl::StatusOr<std::vector<Value>> MakeArguments();
   void ShowOutputs(const std::vector<Literal>& a, const std::vector<Literal>& b);
   void ShowFirst(const ValueComparer& comparer);
+  void ShowDisagreement(const ValueComparer::Disagreement& first);
   void ShowAgreement(const ValueComparer& comparer);
 
   const DiffOptions& options_;

@@ -8,20 +8,6 @@
 
 namespace kashi::cli {
 
-ValueComparer::ValueComparer(const matching::ModuleDiff& diff, Tolerance tolerance)
-    : diff_(diff), tolerance_(tolerance) {
-  for (const matching::ComputationDiff& computation : diff.computations) {
-    for (const matching::InstructionChange& change : computation.changes) {
-      if (change.what != "moved" && change.what != "shape") changed_.insert(change.a);
-    }
-  }
-}
-
-const std::optional<ValueComparer::Disagreement>& ValueComparer::first(bool of_changed) const {
-  if (!of_changed || !first_changed_.has_value()) return first_;
-  return first_.has_value() && first_->place < first_changed_->place ? first_ : first_changed_;
-}
-
 const HloInstruction* ValueComparer::CounterpartOf(const HloInstruction& instruction) const {
   const auto found = diff_.counterparts.find(&instruction);
   return found == diff_.counterparts.end() ? nullptr : found->second;
@@ -54,8 +40,7 @@ absl::Status ValueComparer::OnValueOfB(const HloInstruction& instruction, const 
   const int64_t occurrence = ++occurrences_[&instruction];
   const Kept kept = std::move(waiting->second.front());
   waiting->second.pop_front();
-  std::optional<Disagreement>& first = changed_.contains(kept.instruction) ? first_changed_ : first_;
-  if (kept.value.is_nothing() || (first.has_value() && first->place < kept.place)) return absl::OkStatus();
+  if (kept.value.is_nothing() || (first_.has_value() && first_->place < kept.place)) return absl::OkStatus();
   if (!value.is_array() || kept.value.shape() != value.shape()) return absl::OkStatus();
   ++compared_;
   std::optional<BorrowingLiteral> a;
@@ -67,8 +52,8 @@ absl::Status ValueComparer::OnValueOfB(const HloInstruction& instruction, const 
                                                      ErrorSpec(comparison.tolerance, comparison.tolerance)));
   if (comparison.statistics.is_all_nan()) NoteNan(kept);
   if (comparison.statistics.mismatches == 0) return absl::OkStatus();
-  first = Disagreement{kept.place,       kept.instruction, &instruction, occurrence, Summarize(kept.value),
-                       Summarize(value), comparison};
+  first_ = Disagreement{kept.place,       kept.instruction, &instruction, occurrence, Summarize(kept.value),
+                        Summarize(value), comparison};
   return absl::OkStatus();
 }
 

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "cli/run_outputs.h"
 #include "cli/value_summary.h"
@@ -32,7 +31,7 @@ class ValueComparer {
     OutputComparison comparison;
   };
 
-  ValueComparer(const matching::ModuleDiff& diff, Tolerance tolerance);
+  ValueComparer(const matching::ModuleDiff& diff, Tolerance tolerance) : diff_(diff), tolerance_(tolerance) {}
 
   absl::Status OnValueOfA(const HloInstruction& instruction, const Value& value);
   absl::Status OnValueOfB(const HloInstruction& instruction, const Value& value);
@@ -43,9 +42,7 @@ class ValueComparer {
     const HloInstruction* a;
   };
 
-  // `of_changed`: also of instructions that are not the same operation on the same operands in both. Their values may
-  // differ although the results agree.
-  const std::optional<Disagreement>& first(bool of_changed) const;
+  const std::optional<Disagreement>& first() const { return first_; }
   // The number of values with compared elements.
   int64_t compared() const { return compared_ - all_nan_; }
   // The number of values that are all NaN on both sides, so that nothing is compared, and the first of them in A's
@@ -76,9 +73,7 @@ class ValueComparer {
   int64_t compared_ = 0;
   int64_t all_nan_ = 0;
   int64_t not_kept_ = 0;
-  absl::flat_hash_set<const HloInstruction*> changed_;  // of A
-  std::optional<Disagreement> first_;                   // of instructions that have not changed
-  std::optional<Disagreement> first_changed_;
+  std::optional<Disagreement> first_;
   std::optional<NanValue> first_nan_;
 };
 

@@ -49,7 +49,7 @@ std::string ChangeText(std::optional<double> before, std::optional<double> after
   if (*before == *after) return "=";
   if (*before == 0) return "new";
   const double percent = (*after - *before) / *before * 100;
-  return absl::StrFormat(std::fabs(percent) < 99.5 ? "%+.1f %%" : "%+.0f %%", percent);
+  return std::fabs(percent) < 99.5 ? absl::StrFormat("%+.1f %%", percent) : absl::StrFormat("%+.0f %%", percent);
 }
 
 struct Figures {

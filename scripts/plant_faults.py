@@ -307,17 +307,22 @@ class Planter:
 
 
 def check(options, dump, planted):
-    done = run([options.kashi, "bisect", dump, "--json", "-o", dump.parent / "parts"])
+    """Whether the pass was named, whether the instruction is in the part that was cut out, and was named; a text."""
+    part = dump.parent / "parts" / "after.hlo"
+    done = run([options.kashi, "bisect", dump, "--json", "-o", part.parent])
     try:
         answer = json.loads(done.stdout.strip().split("\n")[-1])
     except ValueError:
-        return False, False, done.stderr
-    named = answer.get("differs", False) and answer["first_bad"].get("number") == planted["stage"] and len(answer["passes"]) == 1
+        return False, False, False, done.stderr
+    is_stage = answer.get("differs", False) and answer["first_bad"].get("number") == planted["stage"]
     place = answer.get("after", {}).get("instruction", "")
+    text = part.read_text() if part.is_file() else ""
+    is_inside = re.search(rf"%{re.escape(planted['instruction'])} = ", text) is not None
     size = answer.get("parts", {})
-    parts = f"{size.get('instructions_before')}/{size.get('instructions_after')} instructions, {answer.get('explains')}"
-    where = answer.get("passes", "no difference")
-    return named, place == planted["instruction"], f"{where} at {place or 'no instruction'}; {parts}"
+    parts = f"{size.get('instructions_before')} and {size.get('instructions_after')} instructions"
+    where = ", ".join(answer.get("passes", ["no difference"]))
+    return (is_stage and len(answer["passes"]) == 1, is_inside, place == planted["instruction"],
+            f"{where} at {place or 'no instruction'}, {parts}")
 
 
 def main():
@@ -332,7 +337,7 @@ def main():
     planter = Planter(options)
     planter.work.mkdir(parents=True, exist_ok=True)
     modules = planter.dump_programs()
-    totals = collections.defaultdict(lambda: [0, 0, 0])
+    totals = collections.defaultdict(lambda: [0, 0, 0, 0])
     for number in range(options.faults):
         kind = KINDS[number % len(KINDS)]
         found = planter.plant(number, kind, modules)
@@ -340,17 +345,16 @@ def main():
             print(f"{number:2d} {kind.__name__}: no place for it", flush=True)
             continue
         dump, planted = found
-        named, placed, text = check(options, dump, planted)
-        for i, yes in enumerate((True, named, placed)):
+        named, inside, placed, text = check(options, dump, planted)
+        for i, yes in enumerate((True, named, inside, placed)):
             totals[kind.__name__][i] += yes
         print(f"{number:2d} {planted['kind']} in {planted['module']}, stage {planted['stage']} of {planted['stages']} "
               f"({planted['title']}), {planted['instruction']}: pass {'named' if named else 'NOT NAMED'}, instruction "
-              f"{'named' if placed else 'not named'}: {text}", flush=True)
-    print("\nkind                 planted  pass named  instruction named")
-    for kind, (all_, named, placed) in totals.items():
-        print(f"{kind:20} {all_:7} {named:11} {placed:18}")
-    sums = [sum(each[i] for each in totals.values()) for i in range(3)]
-    print(f"{'in all':20} {sums[0]:7} {sums[1]:11} {sums[2]:18}")
+              f"{'named' if placed else 'in the part' if inside else 'not found'}: {text}", flush=True)
+    print("\nkind                 planted  pass named  in the part  instruction named")
+    sums = [sum(each[i] for each in totals.values()) for i in range(4)]
+    for kind, (all_, named, inside, placed) in [*totals.items(), ("in all", sums)]:
+        print(f"{kind:20} {all_:7} {named:11} {inside:12} {placed:18}")
     return 0 if sums[1] >= 0.9 * sums[0] > 0 else 1
 
 
