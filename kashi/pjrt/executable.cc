@@ -9,10 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "kashi/analysis/hlo_cost_analysis.h"
 #include "kashi/array/layout_util.h"
-#include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_parser.h"
 #include "kashi/array/shape_util.h"
-#include "kashi/base/math.h"
 #include "kashi/base/status.h"
 #include "kashi/buffers/buffer_assignment.h"
 #include "kashi/engine/build_facts.h"
@@ -186,17 +184,6 @@ absl::StatusOr<std::vector<Executable::Leaf>> LeavesOfShapes(const std::vector<S
   return leaves;
 }
 
-// Callers count the bytes of an array in 63 bits, too.
-absl::Status CheckSize(const Shape& shape) {
-  if (!shape.IsArray() || ShapeUtil::IsZeroElementArray(shape)) return absl::OkStatus();
-  std::optional<int64_t> bytes = primitive_util::ByteWidth(shape.element_type());
-  for (const int64_t size : shape.dimensions()) {
-    if (bytes.has_value()) bytes = CheckedMultiply(*bytes, size);
-  }
-  if (bytes.has_value()) return absl::OkStatus();
-  return ResourceExhausted("Out of memory allocating 2^63 bytes or more for %s", ShapeUtil::HumanString(shape));
-}
-
 int64_t BytesOf(const std::vector<Executable::Leaf>& leaves) {
   int64_t bytes = 0;
   for (const Executable::Leaf& leaf : leaves) {
@@ -296,7 +283,6 @@ absl::Status Executable::CheckLeaves() const {
   }
   for (const std::vector<Leaf>* leaves : {&arguments_, &results_}) {
     for (const Leaf& leaf : *leaves) {
-      KASHI_RETURN_IF_ERROR(CheckSize(leaf.shape));
       const std::string& kind = leaf.memory_kind;
       if (kind == "device" || kind == "pinned_host" || kind == "unpinned_host") continue;
       return InvalidArgument("devices have the memories device, pinned_host and unpinned_host, not %s", kind);
