@@ -134,12 +134,16 @@ class RuleReader {
   int most_ = -1;  // the last factor of a mapping
 };
 
+// Factors of 1 are useless beside others, and Shardy has none: a size has no more factors than this.
+constexpr size_t kMostInDimension = 62;
+
 bool Fits(const SdyShardingRule& rule, const SdyShardingRule::Mapping& mapping, const Shape& shape) {
   if (!shape.IsArray()) return mapping.empty() && !shape.IsTuple();
   if (static_cast<int64_t>(mapping.size()) != shape.rank()) return false;
   for (size_t i = 0; i < mapping.size(); ++i) {
     int64_t size = 1;
     for (const int factor : mapping[i]) size = SaturatingProduct({size, rule.factor_sizes[factor]});
+    if (mapping[i].size() > kMostInDimension) return false;
     if (size != shape.dimensions(static_cast<int>(i))) return false;
   }
   return true;

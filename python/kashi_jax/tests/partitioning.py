@@ -1,4 +1,4 @@
-"""What the tests of custom_partitioning share: both partitioners of JAX, and both backends."""
+"""Shared by the tests of custom_partitioning: both partitioners of JAX, and both backends."""
 import jax
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def shardings(tree):
 
 
 def specs(*trees):
-    """What a function of a partitioner was given, for comparing."""
+    """The shardings that a function of a partitioner was given, for comparing."""
     return [str(array.sharding.spec) for array in jax.tree.leaves(trees)]
 
 
