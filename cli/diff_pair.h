@@ -16,7 +16,6 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/limits.h"
-#include "kashi/matching/module_diff.h"
 #include "cli/module_file.h"
 #include "cli/run_findings.h"
 #include "cli/run_inputs.h"
@@ -26,6 +25,7 @@
 #include "kashi/engine/program.h"
 #include "kashi/hlo/spmd/program_scope.h"
 #include "kashi/literal/literal.h"
+#include "kashi/matching/module_diff.h"
 
 namespace kashi::cli {
 
