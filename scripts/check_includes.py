@@ -30,7 +30,7 @@ SYSTEM_INCLUDES = {
     "kashi/base/abseil_for_tsan.cc": ("dlfcn.h", "sanitizer/tsan_interface.h"),
     "kashi/base/catch_exceptions.h": ("cxxabi.h",),
     "kashi/pjrt/kashi_c_api.h": ("stdbool.h", "stdint.h"),  # for C
-    "kashi/cpu/flush_denormals.h": ("xmmintrin.h",),  # denormal numbers
+    "kashi/base/denormals.h": ("xmmintrin.h",),
     # Instructions for short elements; AMX, which a process asks Linux for.
     "kashi/kernels/matrix_product_kernels.cc": ("cpuid.h", "immintrin.h", "sys/syscall.h", "unistd.h"),
     "kashi/base/parallel.cc": ("cxxabi.h", "sched.h"),  # threads that end in a forced unwind; which processor a thread runs on

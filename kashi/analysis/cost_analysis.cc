@@ -27,7 +27,6 @@ using analysis::HostBytes;
 using analysis::kFmaFlops;
 using analysis::NeededRaggedDotFlops;
 using analysis::NeededWindowRuns;
-using analysis::ProductOfSizes;
 using analysis::RaggedDotFlops;
 using analysis::Saturate;
 using analysis::SumOverLeaves;

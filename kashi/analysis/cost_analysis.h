@@ -85,7 +85,7 @@ struct CostRules {
   // The flops and the bytes of a custom call; XLA's: -1.
   double custom_call = 0;
   // The trip count of a loop: its body runs so often, and its condition once more. Null, XLA's: both run once.
-  std::function<double(const HloInstruction& loop)> trip_count;
+  std::function<double(const HloInstruction& loop)> trip_count = nullptr;
   // Whether to count the work that is needed, where XLA counts other work: a cumulative reduce-window
   // (cost_analysis_windows.h) adds each element once, a scan has all its iterations, a ragged-dot all its rows.
   bool counts_needed_work = false;

@@ -44,8 +44,8 @@ std::optional<GuardPages> GuardPagesFromText(absl::string_view text) {
   return std::nullopt;
 }
 
-WithGuardPages::WithGuardPages(GuardPages pages) : before_(CurrentGuardPages()) { current_guard_pages.store(pages); }
-WithGuardPages::~WithGuardPages() { current_guard_pages.store(before_); }
+WithGuardPages::WithGuardPages(GuardPages pages) : before_(current_guard_pages.exchange(pages)), pages_(pages) {}
+WithGuardPages::~WithGuardPages() { KASHI_CHECK(current_guard_pages.exchange(before_) == pages_); }
 
 #if KASHI_HAS_GUARD_PAGES
 

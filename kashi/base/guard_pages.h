@@ -36,8 +36,8 @@ extern std::atomic<GuardPages> current_guard_pages;
 inline GuardPages CurrentGuardPages() { return current_guard_pages.load(std::memory_order_relaxed); }
 inline bool HasGuardPages() { return CurrentGuardPages() != GuardPages::kOff; }
 
-// Sets the placement until the end of its scope. No other thread may use memory of programs meanwhile. Memory that was
-// allocated under another placement stays where it is.
+// Sets the placement until the end of its scope. No other thread may use memory of programs meanwhile, or have such an
+// object: dies if one has set another placement. Memory that was allocated under another placement stays where it is.
 class WithGuardPages {
  public:
   explicit WithGuardPages(GuardPages pages);
@@ -46,7 +46,7 @@ class WithGuardPages {
   WithGuardPages& operator=(const WithGuardPages&) = delete;
 
  private:
-  const GuardPages before_;
+  const GuardPages before_, pages_;
 };
 
 // Allocates `bytes` between guard pages, placed by CurrentGuardPages (not off). alignment: a power of 2, up to a page.

@@ -65,7 +65,9 @@ TEST_F(PageBufferTest, LargeBlocksExchangeTheirPages) {
     { const PageBuffer freed = std::move(from); }
     const PageBuffer again = MakeFilled(bytes, 'y');
     EXPECT_EQ(std::count(at_to, at_to + bytes, 'c' + 4), bytes);
-    if (has_pool()) EXPECT_EQ(again.data(), at_from);
+    if (has_pool()) {
+      EXPECT_EQ(again.data(), at_from);
+    }
   }
 }
 

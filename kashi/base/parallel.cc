@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/container/fixed_array.h"
+#include "kashi/base/denormals.h"
 #include "kashi/base/math.h"
 #include "kashi/base/processors.h"
 
@@ -165,6 +166,7 @@ class Pool {
 
  private:
   void Work(int thread) {
+    const KeepDenormals keep;  // the thread that started this one may compute otherwise
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
       lock.unlock();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kashi/base/denormals.h"
 
 namespace kashi::base {
 namespace {
@@ -120,6 +122,29 @@ TEST(Parallel, HugeRange) {
   EXPECT_EQ(total, kMax);
   ParallelFor(kMax, kMax, [&](int64_t begin, int64_t end, int) { total -= end - begin; });
   EXPECT_EQ(total, 0);
+}
+
+bool KeepsDenormals() {
+  volatile float smallest = std::numeric_limits<float>::denorm_min();
+  return smallest * 2.0f != 0.0f;
+}
+
+[[noreturn]] void ExitWithFlushingThreads() {
+  const DenormalMode flush(true);
+  std::atomic<int> kept{0}, flushed{0};
+  while (kept + flushed == 0) {
+    ParallelFor(1000, 1, [&](int64_t, int64_t, int thread) {
+      if (thread > 0) ++(KeepsDenormals() ? kept : flushed);
+    });
+  }
+  std::_Exit(flushed == 0 ? 0 : 1);
+}
+
+// In a process of its own, where no loop has started the threads yet.
+TEST(Parallel, ThreadsKeepDenormalsWhateverTheirFirstCallerDoes) {
+  if (ParallelThreadCount() == 1) GTEST_SKIP() << "no second thread";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(ExitWithFlushingThreads(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -369,7 +369,8 @@ TEST(CompiledProgramTest, ManyThreadsCompileAtOnce) {
   std::atomic<int> agree{0};
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      const absl::StatusOr<Literal> actual = RunCompiled(*module, arguments);
+      const auto program = CompiledProgram::Compile(*module);
+      const absl::StatusOr<Literal> actual = RunProgram(*program.value(), arguments);
       if (actual.ok() && literal_comparison::Near(expected, *actual, ErrorSpec(1e-5, 1e-5)).ok()) ++agree;
     });
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/sanitizers_testing.h"
 #include "kashi/buffers/leaves.h"
 #include "kashi/cpu/cpu_testing.h"
@@ -73,6 +74,12 @@ TEST_F(DonationTest, RandomPrograms) {
     Expect(RandomProgram(seed).Write());
     if (HasFailure()) return;
   }
+}
+
+TEST_F(DonationTest, BetweenGuardPages) {
+  const base::WithGuardPages guarded(base::GuardPages::kBehind);
+  Expect(R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+    ENTRY e { x = f32[3,3] parameter(0) ROOT t = f32[3,3] transpose(x), dimensions={1,0} })");
 }
 
 // The largest arrays exchange their pages with those of their arguments, others are copied.

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "kashi/base/denormals.h"
 #include "kashi/base/status.h"
 #include "kashi/base/work_meter.h"
-#include "kashi/cpu/flush_denormals.h"
 #include "kashi/cpu/scatter_parts.h"
 #include "kashi/evaluator/evaluation_run.h"
 #include "kashi/evaluator/parallel_for.h"
@@ -71,7 +71,7 @@ absl::Status KernelStep::RunOnMemory(const evaluator::EvaluationRun& run, const 
                                      void* const* results) const {
   const int64_t work_of_row = kernel_.columns * kernel_.work_per_column;
   if (kernel_.rows * work_of_row <= kGrain) {
-    const FlushDenormals flush(flush_denormals_);
+    const base::DenormalMode denormals(flush_denormals_);
     function_(operands, results, 0, kernel_.rows, 0, kernel_.columns);
     return absl::OkStatus();
   }
@@ -81,7 +81,7 @@ absl::Status KernelStep::RunOnMemory(const evaluator::EvaluationRun& run, const 
 
 absl::Status KernelStep::RunInOrder(const evaluator::EvaluationRun& run, const void* const* operands,
                                     void* const* results, int64_t begin, int64_t end) const {
-  const FlushDenormals flush(flush_denormals_);
+  const base::DenormalMode denormals(flush_denormals_);
   for (; begin < end; begin += kColumnsPerCheck) {
     KASHI_RETURN_IF_ERROR(run.CheckStopped());
     function_(operands, results, 0, 1, begin, std::min(begin + kColumnsPerCheck, end));
@@ -113,13 +113,13 @@ absl::Status KernelStep::RunOnThreads(const evaluator::EvaluationRun& run, const
     const int64_t blocks = (kernel_.columns + kColumnsAtOnce - 1) / kColumnsAtOnce;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumnsAtOnce * kernel_.work_per_column));
     return evaluator::ParallelFor(run, blocks, grain, [&](int64_t begin, int64_t end, int) {
-      const FlushDenormals flush(flush_denormals_);
+      const base::DenormalMode denormals(flush_denormals_);
       function_(operands, results, 0, 1, begin * kColumnsAtOnce, std::min(end * kColumnsAtOnce, kernel_.columns));
     });
   }
   const int64_t grain = std::max<int64_t>(1, kGrain / work_of_row);
   return evaluator::ParallelFor(run, kernel_.rows, grain, [&](int64_t begin, int64_t end, int) {
-    const FlushDenormals flush(flush_denormals_);
+    const base::DenormalMode denormals(flush_denormals_);
     function_(operands, results, begin, end, 0, kernel_.columns);
   });
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "kashi/base/denormals.h"
 #include "kashi/cpu/cpu_testing.h"
 #include "kashi/literal/literal_util.h"
 
@@ -47,6 +48,27 @@ TEST(ProgramTest, LiteralsValuesAndMemory) {
   EXPECT_EQ(r0, std::vector<float>({-11, -22, -33}));
   EXPECT_EQ(r1, std::vector<int32_t>({5}));
   EXPECT_EQ(r2, std::vector<int32_t>({7, 8}));
+}
+
+// A caller of ours may be compiled with -ffast-math, or may have told PyTorch to flush.
+TEST(ProgramTest, ACallerThatFlushesDenormalsChangesNothing) {
+  const base::DenormalMode flush(true);
+  for (const size_t size : {3, 100'000}) {
+    const std::string array = absl::StrCat("f32[", size, "]");
+    const auto module = ReadVerified(absl::StrCat("ENTRY e { x = ", array, " parameter(0) y = ", array,
+                                                  " add(x, x) ROOT z = ", array, " negate(y) }"))
+                            .value();
+    for (const char* engine : {"cpu", "evaluator"}) {
+      CompileOptions options;
+      options.engine = engine;
+      options.numbers.flush_denormals = false;
+      const auto program = Program::Compile(*module, options).value();
+      const std::vector<uint32_t> x(size, 1), expected(size, 0x80000002);  // bits, which nobody flushes
+      std::vector<uint32_t> z(size);
+      ASSERT_TRUE(program->ExecuteOnMemory({x.data()}, {z.data()}).ok());
+      EXPECT_EQ(z, expected) << engine << " " << size;
+    }
+  }
 }
 
 TEST(ProgramTest, RefusesWrongArguments) {
@@ -165,7 +187,9 @@ ENTRY e { x = f32[N] parameter(0)  y = f32[N] parameter(1)  e = f32[N] negate(x)
       EXPECT_EQ(result.element(1).untyped_data(), at_y) << n;
       for (const float element : result.element(0).data<float>()) ASSERT_EQ(element, -7.0f);
       for (const float element : result.element(1).data<float>()) ASSERT_EQ(element, 2.0f);
-      if (keeps_x) EXPECT_EQ(kept.data<float>()[n - 1], 7.0f);
+      if (keeps_x) {
+        EXPECT_EQ(kept.data<float>()[n - 1], 7.0f);
+      }
     }
   }
 }

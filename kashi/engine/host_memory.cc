@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kashi/base/guard_pages.h"
 #include "kashi/base/page_buffer.h"
 #include "kashi/base/parallel.h"
 #include "kashi/base/status.h"
@@ -77,7 +78,9 @@ class Host : public DeviceMemory {
   }
 
   absl::StatusOr<Value> MakeOwn(Value array, const std::shared_ptr<MemoryBudget>& budget) const override {
-    if (array.is_unique() && IsAligned(array.untyped_data(), array.shape())) return array;
+    // Arrays between guard pages are aligned to their elements only.
+    const bool is_aligned = IsAligned(array.untyped_data(), array.shape()) || base::HasGuardPages();
+    if (array.is_unique() && is_aligned) return array;
     KASHI_ASSIGN_OR_RETURN(Value copy, Value::MakeAlignedArray(array.dense_shape(), budget));
     CopyBytes(array.untyped_data(), copy.mutable_data(), array.byte_count());
     return copy;

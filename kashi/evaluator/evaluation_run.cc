@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/denormals.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/devices/device.h"
@@ -320,6 +321,7 @@ absl::Status EvaluationRun::BeginCallOf(const HloComputation& computation, size_
 absl::StatusOr<Value> EvaluationRun::CallBy(const HloComputation& computation, std::vector<Value> arguments,
                                             absl::FunctionRef<absl::StatusOr<Value>(absl::Span<Value>)> body) {
   KASHI_RETURN_IF_ERROR(BeginCallOf(computation, arguments.size()));
+  const base::KeepDenormals keep;
   const bool is_whole_run = step_clock_ != nullptr && step_clock_->is_idle();
   const MeasuredStep measured(is_whole_run ? step_clock_ : nullptr, nullptr);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -333,6 +335,7 @@ absl::StatusOr<Value> EvaluationRun::CallBy(const HloComputation& computation, s
 
 absl::StatusOr<Value> EvaluationRun::CallUnrounded(const HloComputation& computation, std::vector<Value> arguments) {
   KASHI_RETURN_IF_ERROR(BeginCallOf(computation, arguments.size()));
+  const base::KeepDenormals keep;
   const bool is_whole_run = step_clock_ != nullptr && step_clock_->is_idle();
   const MeasuredStep measured(is_whole_run ? step_clock_ : nullptr, nullptr);
   KASHI_ASSIGN_OR_RETURN(ComputationPlan* const plan, PlanOf(computation));
@@ -361,6 +364,7 @@ absl::StatusOr<Value> EvaluationRun::BeginCall(const HloComputation& computation
 
 absl::StatusOr<Value> EvaluationRun::EvaluateInstruction(const HloInstruction& instruction,
                                                          absl::Span<Value> operands) {
+  const base::KeepDenormals keep;
   return EvaluateStep(MakeComputationPlanStep(instruction), operands);
 }
 

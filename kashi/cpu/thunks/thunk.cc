@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kashi/base/denormals.h"
 #include "kashi/base/guard_pages.h"
-#include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/step_checker.h"
 #include "kashi/evaluator/step_profile.h"
 #include "kashi/values/value_util.h"
@@ -32,7 +32,7 @@ absl::Status ThunkSequence::RunStep(const Step& step, int64_t begin, const Thunk
   KASHI_ASSIGN_OR_RETURN(operands, evaluator::StepChecker::CopyOf(operands, frame.run));
   KASHI_RETURN_IF_ERROR(RunThunks(begin, step.end, frame));
   KASHI_RETURN_IF_ERROR(frame.run.CheckStopped());  // else the result may be unfinished
-  const KeepDenormals keep;
+  const base::KeepDenormals keep;
   const Value result = values::BorrowLeaves(step.instruction->shape(), &next);
   return frame.run.hooks().checker->Compare(*step.instruction, std::move(operands), result, frame.run);
 }

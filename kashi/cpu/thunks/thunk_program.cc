@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kashi/base/denormals.h"
 #include "kashi/base/guard_pages.h"
 #include "kashi/base/status.h"
 #include "kashi/buffers/leaves.h"
-#include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/computation_plan.h"
 #include "kashi/values/value_util.h"
 #include "kashi/values/writable.h"
@@ -197,7 +197,7 @@ absl::Status ThunkProgram::RunFrame(absl::Span<const void* const> arguments, abs
   SetArrays(arguments, results, frame.get());
   KASHI_ASSIGN_OR_RETURN(Value arena, MakeArena(run, frame.get()));
   {
-    const FlushDenormals flush(parts_.flush_denormals);
+    const base::DenormalMode denormals(parts_.flush_denormals);
     const bool is_compared = run.hooks().checker != nullptr;
     const bool is_observed = run.step_clock() != nullptr || base::HasGuardPages() || is_compared;
     char* const arena_bytes = arena.is_nothing() ? nullptr : arena.mutable_bytes();

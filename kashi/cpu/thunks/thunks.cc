@@ -8,9 +8,9 @@
 #include "absl/container/inlined_vector.h"
 #include "kashi/array/primitive_util.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/base/denormals.h"
 #include "kashi/base/status.h"
 #include "kashi/buffers/leaves.h"
-#include "kashi/cpu/flush_denormals.h"
 #include "kashi/evaluator/contraction.h"
 #include "kashi/evaluator/parallel_for.h"
 #include "kashi/literal/strided_copy.h"
@@ -72,7 +72,7 @@ std::optional<ElementThunk::Sizes> ElementThunk::SizesOf(const HloInstruction& i
 }
 
 absl::Status ElementThunk::Run(const ThunkFrame& frame) const {
-  const KeepDenormals keep;
+  const base::KeepDenormals keep;
   void* const* const inputs = frame.pointers + first_;
   void* const output = inputs[sizes_.operands.size()];
   if (sizes_.repeats) {
@@ -157,7 +157,7 @@ absl::Status DotThunk::Multiply(const ThunkFrame& frame) const {
 }
 
 absl::Status DotThunk::Run(const ThunkFrame& frame) const {
-  const KeepDenormals keep;
+  const base::KeepDenormals keep;
   return matrices_.type == F64 ? Multiply<double>(frame) : Multiply<float>(frame);
 }
 
@@ -166,7 +166,7 @@ absl::Status LinearAlgebraThunk::Run(const ThunkFrame& frame) const {
   kernels::LinearAlgebraFunction* const function = kernels::FindLinearAlgebra(call_.kind, call_.type);
   const int64_t matrices = std::max<int64_t>(1, kGrain / call_.WorkOfMatrix());
   return evaluator::ParallelFor(frame.run, call_.batch, matrices, [&](int64_t begin, int64_t end, int) {
-    const KeepDenormals keep;
+    const base::KeepDenormals keep;
     function(frame.pointers + operands_, frame.pointers + results_, begin, end, call_.m, call_.n, call_.p, call_.others,
              call_.flags);
   });
@@ -228,7 +228,7 @@ EvaluatorThunk::EvaluatorThunk(std::shared_ptr<const evaluator::ComputationPlanS
 }
 
 absl::Status EvaluatorThunk::Run(const ThunkFrame& frame) const {
-  const KeepDenormals keep;
+  const base::KeepDenormals keep;
   void* const* results = frame.pointers + results_;
   const void* const* next = frame.pointers + first_;
   absl::InlinedVector<Value, 4> operands;
