@@ -1,6 +1,6 @@
 // Denormal numbers: XLA's compiled code treats them as 0, the evaluator does not. A new thread begins with the setting
-// of the thread that starts it, and a caller may have any; so code that computes sets it, and threads that outlive their
-// caller begin with KeepDenormals.
+// of the thread that starts it, and a caller may have any. So code that computes sets it. Threads that outlive
+// their caller begin with KeepDenormals.
 #ifndef KASHI_BASE_DENORMALS_H_
 #define KASHI_BASE_DENORMALS_H_
 
