@@ -1,19 +1,13 @@
 #include "cli/pass_support.h"
 
-#ifdef KASHI_HAS_CPU
-#include "kashi/codegen/kernel_support.h"
-#else
+#include "kashi/engine/engine.h"
 #include "kashi/passes/any_engine.h"
-#endif
 
 namespace kashi::cli {
 
 const passes::CodeSupport& PassSupport() {
-#ifdef KASHI_HAS_CPU
-  return codegen::KernelSupport();
-#else
-  return passes::AnyEngine();
-#endif
+  const engine::Engine* const compiled = engine::FindEngine("cpu");
+  return compiled == nullptr ? passes::AnyEngine() : *compiled->code_support();
 }
 
 }  // namespace kashi::cli

@@ -33,6 +33,7 @@ absl::Span<HloComputation* const> ControlFlowCallees(const HloInstruction& instr
 absl::StatusOr<CallGraph> CallGraph::Build(const HloModule& module) {
   if (!module.has_entry_computation()) return InvalidArgumentStrCat("module ", module.name(), " has no entry");
   CallGraph graph;
+  graph.entry_ = module.entry_computation();
   for (const HloComputation* computation : module.MakeComputationPostOrder()) {
     KASHI_RETURN_IF_ERROR(CheckLinks(*computation));
     for (const HloInstruction* instruction : computation->instructions()) {

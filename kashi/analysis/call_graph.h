@@ -36,8 +36,9 @@ class CallGraph {
   // computation. O(instructions + operands).
   static absl::StatusOr<CallGraph> Build(const HloModule& module);
 
-  // Callees before callers.
+  // Callees before callers. Computations that the entry does not reach may stand before it and after it.
   absl::Span<const Node> nodes() const { return nodes_; }
+  const HloComputation* entry() const { return entry_; }
   // Dies for a computation of another module.
   int64_t IndexOf(const HloComputation* computation) const { return indices_.at(computation); }
   const Node& NodeOf(const HloComputation* computation) const { return nodes_[IndexOf(computation)]; }
@@ -47,6 +48,7 @@ class CallGraph {
   }
 
  private:
+  const HloComputation* entry_ = nullptr;
   std::vector<Node> nodes_;
   absl::flat_hash_map<const HloComputation*, int64_t> indices_;
 };

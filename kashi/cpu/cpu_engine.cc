@@ -1,6 +1,7 @@
 // Registers the engine cpu. kashi/CMakeLists.txt asks for the symbol at the end, so that the linker takes this file.
 #include <memory>
 
+#include "kashi/codegen/kernel_support.h"
 #include "kashi/cpu/compiled_program.h"
 #include "kashi/engine/engine.h"
 
@@ -11,6 +12,7 @@ class CpuEngine : public engine::Engine {
  public:
   absl::string_view name() const override { return "cpu"; }
   bool keeps_module() const override { return false; }
+  const passes::CodeSupport* code_support() const override { return &codegen::KernelSupport(); }
   absl::StatusOr<std::unique_ptr<engine::EngineProgram>> Compile(
       const HloModule& module, const CompileOptions& options,
       absl::Span<const engine::CompiledObject> known) const override {

@@ -32,6 +32,10 @@ namespace kashi::buffers {
 struct BufferAssignment;
 }  // namespace kashi::buffers
 
+namespace kashi::passes {
+class CodeSupport;
+}  // namespace kashi::passes
+
 namespace kashi::engine {
 
 // The text of a stage of the compilation, and its name, which is a file name.
@@ -80,6 +84,8 @@ class Engine {
   virtual const DeviceMemory& memory() const { return HostMemory(); }
   // Whether its programs run the given module itself, which then must outlive them and not change.
   virtual bool keeps_module() const = 0;
+  // What its passes may assume about its code (kashi/passes/code_support.h); null: it has no passes.
+  virtual const passes::CodeSupport* code_support() const { return nullptr; }
   // The module has passed the verifier. UNIMPLEMENTED if the engine cannot run it, or not on this processor. known:
   // object code of an earlier compilation, which is used where the key is the same; only valid during the call.
   virtual absl::StatusOr<std::unique_ptr<EngineProgram>> Compile(const HloModule& module, const CompileOptions& options,

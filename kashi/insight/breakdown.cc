@@ -42,8 +42,9 @@ std::optional<Grouping> ParseGrouping(absl::string_view name) {
 
 absl::StatusOr<Groups> Groups::Create(const HloModule& module, const ExecutionCounts& counts, Grouping grouping,
                                       const ScopeOptions& options) {
-  KASHI_ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Build(module));
-  Groups groups(grouping, std::move(graph));
+  KASHI_ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Build(module));
+  Groups groups(grouping);
+  if (grouping == Grouping::kComputation) groups.AddComputationPaths(graph);
   if (grouping == Grouping::kScope || grouping == Grouping::kLayer) {
     KASHI_ASSIGN_OR_RETURN(groups.scopes_, Scopes::Create(module, counts, options));
   }
@@ -57,7 +58,7 @@ std::vector<Groups::Place> Groups::PlacesOf(const HloInstruction& instruction) c
     case Grouping::kSource:
       return {{SourcePath(instruction), 1}};
     case Grouping::kComputation:
-      return {{ComputationPath(instruction), 1}};
+      return {{computation_paths_.at(instruction.parent()), 1}};
     case Grouping::kScope:
     case Grouping::kLayer:
       break;
@@ -74,21 +75,18 @@ std::vector<Groups::Place> Groups::PlacesOf(const HloInstruction& instruction) c
   return places;
 }
 
-std::vector<std::string> Groups::ComputationPath(const HloInstruction& instruction) const {
-  std::vector<std::string> path;
-  const HloComputation* computation = instruction.parent();
-  while (true) {
-    path.emplace_back(computation->name());
-    const CallGraph::Node& node = graph_.NodeOf(computation);
-    if (node.control_flow_callers.empty()) break;
-    if (node.control_flow_callers.size() > 1) {
-      path.emplace_back(graph_.nodes().back().computation->name());
-      break;
+void Groups::AddComputationPaths(const CallGraph& graph) {
+  const HloComputation* entry = graph.entry();
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {  // callers before callees
+    std::vector<std::string> path;
+    if (node->control_flow_callers.size() == 1) {
+      path = computation_paths_.at(node->control_flow_callers[0]->parent());
+    } else if (node->control_flow_callers.size() > 1) {
+      path = {std::string(entry->name())};
     }
-    computation = node.control_flow_callers[0]->parent();
+    if (static_cast<int64_t>(path.size()) < Breakdown::kMostDepth) path.emplace_back(node->computation->name());
+    computation_paths_[node->computation] = std::move(path);
   }
-  absl::c_reverse(path);
-  return path;
 }
 
 Breakdown::Breakdown(std::vector<std::string> measures) : measures_(std::move(measures)) {

@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kashi/analysis/call_graph.h"
+#include "kashi/hlo/ir/hlo_computation.h"
 #include "kashi/hlo/ir/hlo_instruction.h"
 #include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/insight/execution_counts.h"
@@ -55,12 +56,13 @@ class Groups {
   absl::string_view separator() const { return grouping_ == Grouping::kSource ? ":" : "/"; }
 
  private:
-  Groups(Grouping grouping, CallGraph graph) : grouping_(grouping), graph_(std::move(graph)) {}
-  std::vector<std::string> ComputationPath(const HloInstruction& instruction) const;
+  explicit Groups(Grouping grouping) : grouping_(grouping) {}
+  void AddComputationPaths(const CallGraph& graph);
 
   Grouping grouping_;
-  CallGraph graph_;
   std::optional<Scopes> scopes_;  // of kScope and kLayer
+  // Of kComputation; the first Breakdown::kMostDepth parts.
+  absl::flat_hash_map<const HloComputation*, std::vector<std::string>> computation_paths_;
 };
 
 class Breakdown {

@@ -129,6 +129,21 @@ ENTRY main { x = f32[2] parameter(0), metadata={op_name="x"}
   EXPECT_EQ(path(Grouping::kComputation, "in_shared"), "main/shared");
 }
 
+// A chain of 20,000 calls: paths end after some parts.
+TEST(GroupsTest, DeepCalls) {
+  std::string text = "HloModule m\nd0 { a = f32[] parameter(0)  ROOT leaf = f32[] negate(a) }\n";
+  for (int i = 1; i <= 20000; ++i) {
+    absl::StrAppend(&text, "d", i, " { a = f32[] parameter(0)  ROOT b = f32[] call(a), to_apply=d", i - 1, " }\n");
+  }
+  absl::StrAppend(&text, "ENTRY e { a = f32[] parameter(0)  ROOT r = f32[] call(a), to_apply=d20000 }\n");
+  const std::unique_ptr<HloModule> module = ReadModule(text);
+  const ExecutionCounts counts = ExecutionCounts::Compute(*module).value();
+  for (const Grouping grouping : {Grouping::kComputation, Grouping::kScope}) {
+    const Groups groups = Groups::Create(*module, counts, grouping).value();
+    EXPECT_LE(groups.PlacesOf(*Find(*module, "leaf"))[0].parts.size(), Breakdown::kMostDepth);
+  }
+}
+
 TEST(GroupsTest, NamesOfGroupings) {
   for (size_t i = 0; i < GroupingNames().size(); ++i) {
     EXPECT_EQ(ParseGrouping(GroupingNames()[i]), static_cast<Grouping>(i));

@@ -39,6 +39,18 @@ ENTRY e { x = f32[8,4] parameter(0)  zero = s32[] constant(0)  s = (s32[], f32[8
   loop = (s32[], f32[8,4]) while(s), condition=condition, body=body
   y = f32[8,4] get-tuple-element(loop), index=1  ROOT neg = f32[8,4] negate(y) })";
 
+// XLA's fusion passes leave such computations behind, and the text has them after ENTRY.
+TEST(CountedCostTest, ComputationsThatNothingCallsDoNotCount) {
+  constexpr char kEntry[] = "ENTRY e { x = f32[8] parameter(0)  ROOT y = f32[8] negate(x) }";
+  constexpr char kOrphan[] = "orphan { x = f32[64] parameter(0)  ROOT y = f32[64] negate(x) }";
+  for (const std::string& text : {absl::StrCat(kEntry, kOrphan), absl::StrCat(kOrphan, kEntry)}) {
+    const auto module = ReadModule(text);
+    EXPECT_EQ(Count(*module).total().flops, 8) << text;
+    EXPECT_EQ(Count(*module, /*as_xla=*/true).total().flops, 8) << text;
+    EXPECT_EQ(Count(*module).CostOf(module->entry_computation()->root_instruction()).flops, 8) << text;
+  }
+}
+
 TEST(CountedCostTest, MultipliesTheBodyAndTheCondition) {
   const std::unique_ptr<HloModule> module = ReadModule(kLoop);
   const CountedCost cost = Count(*module);

@@ -11,7 +11,7 @@ namespace kashi::insight {
 Runs SpreadRuns(const CallGraph& graph, const ExecutionCounts& counts, bool is_flat,
                 absl::FunctionRef<double(const HloComputation*)> value) {
   Runs runs;
-  runs[graph.nodes().back().computation] = 1;
+  runs[graph.entry()] = 1;
   const auto add = [&](const HloComputation* callee, double more) {
     double& count = runs[callee];
     count = std::min(count + more, std::numeric_limits<double>::max());

@@ -234,9 +234,11 @@ void Scopes::AddPrefixes(const CallGraph& graph, const ExecutionCounts& counts) 
 
 void Scopes::AddPrefix(const HloComputation* callee, std::string op_name, double runs) {
   std::vector<Prefix>& prefixes = prefixes_[callee];
+  const bool is_room = static_cast<int64_t>(prefixes.size()) < kMostPlaces && names_left_ > callee->instruction_count();
   auto found = absl::c_find_if(prefixes, [&](const Prefix& prefix) { return prefix.op_name == op_name; });
-  if (found == prefixes.end() && static_cast<int64_t>(prefixes.size()) < kMostPlaces) {
+  if (prefixes.empty() || (found == prefixes.end() && is_room)) {
     prefixes.push_back({std::move(op_name), runs});
+    names_left_ -= callee->instruction_count();
   } else {
     (found == prefixes.end() ? prefixes.front() : *found).runs += runs;
   }

@@ -71,8 +71,10 @@ class Scopes {
   // The layer of a scope of this module.
   std::string LayerOfParts(absl::Span<const std::string> parts) const;
 
-  // Calls from more places than this are one place, that of the first calls.
+  // Calls from more places than this count to the first place; so do those of a module with more names in called
+  // functions than kMostNames.
   static constexpr int64_t kMostPlaces = 64;
+  static constexpr int64_t kMostNames = 1'000'000;
 
  private:
   // The op_name before the names in a computation, and how often it runs there.
@@ -89,6 +91,7 @@ class Scopes {
   const std::vector<std::string>& PartsOfName(std::string whole_op_name) const;
 
   ScopeOptions options_;
+  int64_t names_left_ = kMostNames;
   absl::flat_hash_set<std::string> arguments_;  // the op_names of the entry's parameters
   absl::flat_hash_map<const HloComputation*, std::vector<Prefix>> prefixes_;
   // Each distinct op_name is read once.

@@ -253,6 +253,17 @@ TEST(ModuleDiffTest, UsersOfADuplicateAreNoDifference) {
   EXPECT_EQ(Differences(two, one), "- m");
 }
 
+TEST(ModuleDiffTest, AComputationThatHasLostItsFusionStays) {
+  const std::string fused =
+      "f { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) } g { q = f32[2] parameter(0) ROOT m = f32[2] negate(q) "
+      "} ";
+  EXPECT_EQ(Differences(fused + "ENTRY e { x = f32[2] parameter(0) a = f32[2] fusion(x), kind=kLoop, calls=f "
+                                "b = f32[2] fusion(x), kind=kLoop, calls=g ROOT r = f32[2] add(a, b) }",
+                        fused + "ENTRY e { x = f32[2] parameter(0) a = f32[2] fusion(x), kind=kLoop, calls=f "
+                                "ROOT r = f32[2] add(a, a) }"),
+            "r: operands (a, b) -> (a, a)\n- b");
+}
+
 TEST(ModuleDiffTest, AnotherOperationIsOneDifference) {
   EXPECT_EQ(Differences("ENTRY e { p = f32[2] parameter(0) n = f32[2] negate(p) ROOT r = f32[2] sine(n) }",
                         "ENTRY e { p = f32[2] parameter(0) n = f32[2] negate(p) c = f32[2] cosine(p) "

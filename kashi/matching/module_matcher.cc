@@ -244,6 +244,27 @@ void ModuleMatcher::PairAcrossRegions() {
   }
 }
 
+// A computation that was fused and has lost its fusion, or the other way round: compilers leave such ones behind.
+void ModuleMatcher::PairOrphans() {
+  if (!names_are_trusted_) return;
+  absl::flat_hash_map<absl::string_view, const HloComputation*> by_name;
+  for (const HloComputation* y : b_.module().computations()) {
+    if (PartnerOfB(y) == nullptr) by_name[y->name()] = y;
+  }
+  for (const HloComputation* x : a_.module().computations()) {
+    const auto found = by_name.find(x->name());
+    if (found == by_name.end() || !AreFree(x, found->second)) continue;
+    AddPair(x, found->second);
+    EqualNodes nodes;
+    for (const HloInstruction* each : x->instructions()) nodes.a.push_back(a_.NodeOf(each));
+    for (const HloInstruction* each : found->second->instructions()) nodes.b.push_back(b_.NodeOf(each));
+    for (const auto& [a, b] : Namesakes(nodes, a_, b_)) {
+      const bool is_same = a_.instruction(a).opcode() == b_.instruction(b).opcode();
+      if (is_same && pairing_.AreFree(a, b)) pairing_.Add(a, b);
+    }
+  }
+}
+
 void ModuleMatcher::Match() {
   names_are_trusted_ = NamesAreTrustworthy();
   AddPair(a_.module().entry_computation(), b_.module().entry_computation());
@@ -256,6 +277,7 @@ void ModuleMatcher::Match() {
     MatchNewPairs();
   }
   for (const RegionPair& pair : region_pairs_) PairTransparent(pair);
+  PairOrphans();
 }
 
 }  // namespace kashi::matching

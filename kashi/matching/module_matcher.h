@@ -75,6 +75,7 @@ class ModuleMatcher {
   void PairCalledRegions(const ValueGraph::Region& a);
   void PairRemainingRegions();
   void PairAcrossRegions();
+  void PairOrphans();
   void MatchNewPairs();
 
   const ValueGraph& a_;

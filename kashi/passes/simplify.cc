@@ -101,11 +101,14 @@ absl::StatusOr<HloInstruction*> WithoutEmptyOperands(HloInstruction* concatenate
   return shorter;
 }
 
-// The constant without elements in place of an operation that makes such an array; null: it makes another one.
+// The constant without elements in place of an operation that makes such an array; null: it makes another one, or one
+// with sizes that no literal has.
 HloInstruction* EmptyConstant(HloInstruction* x) {
   const bool has_value = x->opcode() == HloOpcode::kParameter || x->opcode() == HloOpcode::kConstant;
   if (!ShapeUtil::IsZeroElementArray(x->shape()) || has_value || x->HasSideEffect()) return nullptr;
-  return x->parent()->AddInstruction(HloInstruction::CreateConstant(Literal(x->shape())));
+  absl::StatusOr<Literal> empty = Literal::Make(x->shape());
+  if (!empty.ok()) return nullptr;
+  return x->parent()->AddInstruction(HloInstruction::CreateConstant(*std::move(empty)));
 }
 
 // What an operation without elements to work on gives: the value of which all elements of its result are; null: it is

@@ -58,12 +58,16 @@ absl::Status Serve(PLUGIN_Profiler_Stop_Args& args) {
   return absl::ResourceExhaustedError("the profile takes more than 2 GiB");
 }
 absl::Status Serve(PLUGIN_Profiler_CollectData_Args& args) {
-  const std::string& profile = args.profiler->profile;
+  std::string& profile = args.profiler->profile;
   if (args.buffer != nullptr && args.buffer_size_in_bytes < profile.size()) {
     return InvalidArgument("the profile takes %d bytes, but there is room for %d", profile.size(),
                            args.buffer_size_in_bytes);
   }
-  if (args.buffer != nullptr) profile.copy(reinterpret_cast<char*>(args.buffer), profile.size());
+  if (args.buffer == nullptr) {
+    args.buffer = reinterpret_cast<uint8_t*>(profile.data());
+  } else if (args.buffer != reinterpret_cast<const uint8_t*>(profile.data())) {
+    profile.copy(reinterpret_cast<char*>(args.buffer), profile.size());
+  }
   args.buffer_size_in_bytes = profile.size();
   return absl::OkStatus();
 }

@@ -70,8 +70,10 @@ class Profiler {
     args.profiler = profiler_;
     EXPECT_EQ(TextOfError(Profilers().collect_data(&args)), "");
     std::vector<uint8_t> bytes(args.buffer_size_in_bytes);
+    const std::vector<uint8_t> there(args.buffer, args.buffer + args.buffer_size_in_bytes);
     args.buffer = bytes.data();
     EXPECT_EQ(TextOfError(Profilers().collect_data(&args)), "");
+    EXPECT_EQ(bytes, there);
     XSpace space;
     EXPECT_TRUE(space.ParseFromArray(bytes.data(), static_cast<int>(args.buffer_size_in_bytes)));
     return space;

@@ -88,7 +88,8 @@ def _has_backend():
 
 
 def _backend_name():
-    return "cpu" if os.environ.get("KASHI_JAX_AS_CPU", "").lower() in ("1", "true", "yes") else "kashi"
+    import kashi_jax  # which need not be installed
+    return kashi_jax.backend_name()
 
 
 class _OnBackend:

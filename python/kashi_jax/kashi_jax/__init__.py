@@ -18,7 +18,7 @@ import re
 
 from kashi_jax import _foreign
 
-__all__ = ["initialize", "library_path"]
+__all__ = ["backend_name", "initialize", "library_path"]
 
 # Above JAX's own backends, which have 0, and other plugins, which have 400: without JAX_PLATFORMS, Kashi is the default.
 _PRIORITY = 500
@@ -29,14 +29,15 @@ def library_path() -> str:
     return str(pathlib.Path(__file__).parent / "libkashi_pjrt.so")
 
 
-def _takes_place_of_cpu() -> bool:
-    return os.environ.get("KASHI_JAX_AS_CPU", "").lower() in ("1", "true", "yes")
+def backend_name() -> str:
+    """The name of the backend in JAX: "kashi", or "cpu" with KASHI_JAX_AS_CPU."""
+    return "cpu" if os.environ.get("KASHI_JAX_AS_CPU", "").lower() in ("1", "true", "yes") else "kashi"
 
 
 def initialize():
     """Registers the backend, as "kashi" or as "cpu". JAX calls it when it looks for backends."""
     from jax.extend import backend
-    name = "cpu" if _takes_place_of_cpu() else "kashi"
+    name = backend_name()
     # JAX brings the partitioners of custom calls to the table of functions.
     with_table = "c_api" in inspect.signature(backend.register_backend_factory).parameters and _is_wanted(name)
     options = {"c_api": _load(name)} if with_table else {}
@@ -56,15 +57,26 @@ def _load(name):
     if xla_client.pjrt_plugin_loaded(name):
         return None
     try:
-        return xla_client.load_pjrt_plugin_dynamically(name, library_path())
+        return _load_library(name)
     except Exception:
         return None
+
+
+def _load_library(name):
+    from jaxlib import xla_client
+    table = xla_client.load_pjrt_plugin_dynamically(name, library_path())
+    try:
+        from jaxlib import _profiler
+        _profiler.register_plugin_profiler(table)
+    except (ImportError, AttributeError):
+        pass  # in this version of JAX, profiles have no rows of plugins
+    return table
 
 
 def _make_client(name):
     from jaxlib import xla_client
     if not xla_client.pjrt_plugin_loaded(name):
-        xla_client.load_pjrt_plugin_dynamically(name, library_path())
+        _load_library(name)
     if not xla_client.pjrt_plugin_initialized(name):
         xla_client.initialize_pjrt_plugin(name)
     _foreign.register(ctypes.CDLL(library_path()))
