@@ -126,9 +126,9 @@ def test_errors_are_exceptions():
 
 
 def test_an_error_travels_to_what_depends_on_it():
-    # A small program would fail at the call.
-    f = jax.jit(lambda x: jax.pure_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), np.float32), jnp.sort(x.ravel())[7]))
-    failed = f(jnp.ones((1000, 1000)))
+    # A program that calls Python, and has its arguments, runs within the call, as on JAX's own backend, and fails there.
+    later = jax.jit(lambda x: jnp.sort(jnp.sin(x)))(jnp.ones(4_000_000))
+    failed = jax.jit(lambda x: jax.pure_callback(lambda x: 1 / 0, jax.ShapeDtypeStruct((), np.float32), x[7]))(later)
     with pytest.raises(jax.errors.JaxRuntimeError, match="ZeroDivisionError"):
         jax.block_until_ready(jax.jit(lambda x: x + 1)(failed))
 
