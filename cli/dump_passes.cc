@@ -70,34 +70,6 @@ Figures FiguresOf(const matching::ModuleFacts& facts) {
   return figures;
 }
 
-// "-6 broadcast, +2 dot, 3 more opcodes; 14 moved, 2 changed": first what the pass did to the program.
-std::string EffectText(const StageRow& row) {
-  const PassEffect& effect = *row.effect;
-  std::vector<std::string> opcodes;
-  for (const OpcodeChange& change : row.opcodes) {
-    if (opcodes.size() == kMostOpcodes) {
-      opcodes.push_back(Count(static_cast<int64_t>(row.opcodes.size() - kMostOpcodes), "more opcode"));
-      break;
-    }
-    opcodes.push_back(absl::StrCat(Signed(change.difference()), " ", HloOpcodeString(change.opcode)));
-  }
-  std::vector<std::string> numbers;
-  const auto add = [&](int64_t number, const char* what) {
-    if (number > 0) numbers.push_back(absl::StrCat(WithThousands(number), " ", what));
-  };
-  add(effect.moved, "moved");
-  add(effect.changed, "changed");
-  if (opcodes.empty()) {
-    add(effect.gone, "gone");
-    add(effect.added, "new");
-  }
-  if (opcodes.empty() && numbers.empty()) add(effect.renamed, "renamed");
-  if (effect.sets_schedule) numbers.emplace_back("schedule");
-  if (opcodes.empty() && numbers.empty()) numbers.emplace_back("metadata or configuration");
-  return absl::StrCat(absl::StrJoin(opcodes, ", "), opcodes.empty() || numbers.empty() ? "" : "; ",
-                      absl::StrJoin(numbers, ", "));
-}
-
 // What a pass did to the program, or to nothing but names, metadata and the like. A pipeline that begins has done
 // nothing yet: XLA writes the module once more.
 bool IsShown(const StageRow& row) { return row.is_first() || !row.effect->is_nothing; }
@@ -197,6 +169,33 @@ std::vector<StageRow> ReadPasses(const DumpedModule& module, const insight::Acce
     before = std::move(file);
   }
   return rows;
+}
+
+std::string EffectText(const StageRow& row) {
+  const PassEffect& effect = *row.effect;
+  std::vector<std::string> opcodes;
+  for (const OpcodeChange& change : row.opcodes) {
+    if (opcodes.size() == kMostOpcodes) {
+      opcodes.push_back(Count(static_cast<int64_t>(row.opcodes.size() - kMostOpcodes), "more opcode"));
+      break;
+    }
+    opcodes.push_back(absl::StrCat(Signed(change.difference()), " ", HloOpcodeString(change.opcode)));
+  }
+  std::vector<std::string> numbers;
+  const auto add = [&](int64_t number, const char* what) {
+    if (number > 0) numbers.push_back(absl::StrCat(WithThousands(number), " ", what));
+  };
+  add(effect.moved, "moved");
+  add(effect.changed, "changed");
+  if (opcodes.empty()) {
+    add(effect.gone, "gone");
+    add(effect.added, "new");
+  }
+  if (opcodes.empty() && numbers.empty()) add(effect.renamed, "renamed");
+  if (effect.sets_schedule) numbers.emplace_back("schedule");
+  if (opcodes.empty() && numbers.empty()) numbers.emplace_back("metadata or configuration");
+  return absl::StrCat(absl::StrJoin(opcodes, ", "), opcodes.empty() || numbers.empty() ? "" : "; ",
+                      absl::StrJoin(numbers, ", "));
 }
 
 std::string PassTable(const DumpedModule& module, const std::vector<StageRow>& rows, size_t width) {

@@ -32,6 +32,10 @@ struct StageRow {
   bool is_first() const { return !effect.has_value(); }
 };
 
+// "-6 broadcast, +2 dot, 3 more opcodes; 14 moved, 2 changed": first what the pass did to the program. Pre: the row is
+// not the first one.
+std::string EffectText(const StageRow& row);
+
 // Reads the stages one after another. Those that cannot be read are left out, and their errors are added to `answers`.
 std::vector<StageRow> ReadPasses(const DumpedModule& module, const insight::Accelerator* accelerator, Answers* answers);
 

@@ -6,17 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "cli/memory_json.h"
-#include "cli/memory_page.h"
 #include "cli/memory_report.h"
+#include "cli/page_json.h"
+#include "cli/pages.h"
 #include "cli/scope_note.h"
 #include "cli/verb.h"
 #include "kashi/analysis/memory_analysis.h"
@@ -35,26 +34,6 @@ namespace {
 constexpr size_t kPaddingRows = 10;
 // The most bytes of figures in the page: about 130 figures.
 constexpr size_t kMaxFigureBytes = 4 << 20;
-
-std::string EscapeHtml(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
-}
-
-// A JSON string that may stand in a <script> element: without `<`, nothing ends the element or begins a comment.
-void AppendString(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out->push_back('\\');
-      out->push_back(c);
-    } else if (c == '<' || static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(out, "\\u%04x", static_cast<unsigned char>(c));
-    } else {
-      out->push_back(c);
-    }
-  }
-  out->push_back('"');
-}
 
 std::string ShapeText(const Shape& shape) { return shape.ToString(/*print_layout=*/true); }
 
@@ -84,59 +63,26 @@ int64_t CapacityOf(const MemoryTarget& target, int64_t memory_space) {
   return 0;
 }
 
-// The table of texts, each of them once. Other data refer to a text by its number. Number 0 is "".
-class Texts {
+// The members of a JSON object. memory_page.js explains them.
+class MemoryColumns {
  public:
-  Texts() { Number(""); }
-
-  int64_t Number(const std::string& text) {
-    const auto [found, is_new] = numbers_.emplace(text, static_cast<int64_t>(numbers_.size()));
-    if (is_new) {
-      if (found->second > 0) json_.push_back(',');
-      AppendString(text, &json_);
-    }
-    return found->second;
-  }
-  // The elements of a JSON array, without its brackets.
-  const std::string& json() const { return json_; }
-
- private:
-  absl::flat_hash_map<std::string, int64_t> numbers_;
-  std::string json_;
-};
-
-// The data of the page as one JSON object. memory_page.js explains its arrays.
-class PageData {
- public:
-  PageData(const HloModule& module, const MemoryAnalysis& memory) : memory_(memory) {
-    AddText("module", module.name());
+  MemoryColumns(const HloModule& module, const MemoryAnalysis& memory, PageTexts* texts)
+      : memory_(memory), texts_(*texts) {
+    AddPageText("module", module.name(), &json_);
     AddSpaces();
     AddSteps();
     AddBuffers();
     AddOtherValues();
     AddPlaces();
     AddFigures();
-    absl::StrAppend(&json_, "\"texts\":[", texts_.json(), "]}");
   }
 
-  const std::string& json() const { return json_; }
+  std::string Take() { return std::move(json_); }
 
  private:
-  void AddText(absl::string_view key, absl::string_view text) {
-    absl::StrAppend(&json_, "\"", key, "\":");
-    AppendString(text, &json_);
-    absl::StrAppend(&json_, ",\n");
-  }
-  // An array with one number for each element of `elements`.
   template <typename Elements, typename NumberOf>
   void AddNumbers(absl::string_view key, const Elements& elements, NumberOf number_of) {
-    absl::StrAppend(&json_, "\"", key, "\":[");
-    absl::string_view comma;
-    for (const auto& element : elements) {
-      absl::StrAppend(&json_, comma, number_of(element));
-      comma = ",";
-    }
-    absl::StrAppend(&json_, "],\n");
+    cli::AddNumbers(key, elements, number_of, &json_);
   }
 
   void AddSpaces();
@@ -149,15 +95,15 @@ class PageData {
   std::vector<const Shape*> LargestShapes() const;
 
   const MemoryAnalysis& memory_;
-  Texts texts_;
-  std::string json_ = "{";
+  PageTexts& texts_;
+  std::string json_;
 };
 
-void PageData::AddSpaces() {
+void MemoryColumns::AddSpaces() {
   absl::StrAppend(&json_, "\"spaces\":[");
   for (const MemorySpaceUsage& space : memory_.spaces) {
     absl::StrAppend(&json_, &space == &memory_.spaces.front() ? "{" : ",{");
-    AddText("name", SpaceText(memory_.target, space.memory_space));
+    AddPageText("name", SpaceText(memory_.target, space.memory_space), &json_);
     AddNumbers("level_steps", space.levels, [](const MemoryLevel& level) { return level.step; });
     AddNumbers("level_bytes", space.levels, [](const MemoryLevel& level) { return level.bytes; });
     AddNumbers("temporaries", space.temporaries, [](int32_t buffer) { return buffer; });
@@ -168,7 +114,7 @@ void PageData::AddSpaces() {
   absl::StrAppend(&json_, "],\n");
 }
 
-void PageData::AddSteps() {
+void MemoryColumns::AddSteps() {
   AddNumbers("step_names", memory_.entry_sequence(),
              [this](const HloInstruction* step) { return texts_.Number(std::string(step->name())); });
   AddNumbers("step_operators", memory_.entry_sequence(), [this](const HloInstruction* step) {
@@ -178,7 +124,7 @@ void PageData::AddSteps() {
              [this](const HloInstruction* step) { return texts_.Number(GetSourceLocation(*step).op_name); });
 }
 
-void PageData::AddBuffers() {
+void MemoryColumns::AddBuffers() {
   const std::vector<MemoryBuffer>& buffers = memory_.buffers;
   const auto number = [this](const std::string& text) { return texts_.Number(text); };
   AddNumbers("values", buffers, [&](const MemoryBuffer& buffer) { return number(buffer.main_value().name); });
@@ -211,7 +157,7 @@ void PageData::AddBuffers() {
   });
 }
 
-void PageData::AddOtherValues() {
+void MemoryColumns::AddOtherValues() {
   absl::StrAppend(&json_, "\"others\":{");
   absl::string_view comma;
   for (size_t i = 0; i < memory_.buffers.size(); ++i) {
@@ -227,7 +173,7 @@ void PageData::AddOtherValues() {
   absl::StrAppend(&json_, "},\n");
 }
 
-void PageData::AddPlaces() {
+void MemoryColumns::AddPlaces() {
   absl::StrAppend(&json_, "\"places\":{");
   absl::string_view comma;
   for (size_t i = 0; i < memory_.buffers.size(); ++i) {
@@ -238,7 +184,7 @@ void PageData::AddPlaces() {
   absl::StrAppend(&json_, "},\n");
 }
 
-std::vector<const Shape*> PageData::LargestShapes() const {
+std::vector<const Shape*> MemoryColumns::LargestShapes() const {
   std::vector<std::pair<int64_t, const Shape*>> shapes;
   absl::flat_hash_set<const Shape*> seen;
   for (const MemoryBuffer& buffer : memory_.buffers) {
@@ -251,7 +197,7 @@ std::vector<const Shape*> PageData::LargestShapes() const {
   return result;
 }
 
-void PageData::AddFigures() {
+void MemoryColumns::AddFigures() {
   LayoutFigureOptions options;
   options.max_rows = 10;
   options.max_columns = 10;
@@ -272,7 +218,7 @@ void PageData::AddFigures() {
       style.dark = dark;
       const std::string svg = ToSvg(*figure, style);
       if (dark) json_ += ',';
-      AppendString(svg, &json_);
+      AppendPageString(svg, &json_);
       bytes += svg.size();
     }
     json_ += ']';
@@ -452,15 +398,21 @@ std::string MemoryIndexHtml(const std::string& directory, const std::vector<Memo
                                      {"{{rows}}", IndexRows(rows)}});
 }
 
+std::string MemoryPageData(const HloModule& module, const MemoryAnalysis& memory, PageTexts* texts) {
+  return MemoryColumns(module, memory, texts).Take();
+}
+
 // One pass replaces all names, so that inserted text is not searched.
 std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, const MemoryPageHead& head) {
-  const PageData data(module, memory);
+  PageTexts texts;
+  const std::string columns = MemoryPageData(module, memory, &texts);
   const std::string about = absl::StrCat(EscapeHtml(memory.target.name()), memory.target.is_guess ? " (guessed)" : "",
                                          ", ", Count(static_cast<int64_t>(memory.buffers.size()), "buffer"), ", ",
                                          Count(static_cast<int64_t>(memory.entry_sequence().size()), "step"));
   return absl::StrReplaceAll(kMemoryPageHtml,
                              {{"{{style}}", kMemoryPageCss},
-                              {"{{script}}", kMemoryPageJs},
+                              {"{{script}}", absl::StrCat(kPageCommonJs, kMemoryPageJs, kMemoryPageMainJs)},
+                              {"{{explorer}}", kMemoryExplorerHtml},
                               {"{{module}}", EscapeHtml(module.name())},
                               {"{{about}}", about},
                               {"{{file}}", FileText(head)},
@@ -469,7 +421,7 @@ std::string MemoryHtml(const HloModule& module, const MemoryAnalysis& memory, co
                               {"{{totals}}", TotalsRows(memory)},
                               {"{{padding_head}}", Head(kPaddingColumns)},
                               {"{{padding}}", PaddingRows(memory)},
-                              {"{{data}}", data.json()}});
+                              {"{{data}}", absl::StrCat("{", columns, "\"texts\":[", texts.json(), "]}")}});
 }
 
 }  // namespace kashi::cli

@@ -18,12 +18,18 @@ struct MemoryAnalysis;
 
 namespace kashi::cli {
 
+class PageTexts;
+
 // The facts in the heading of a page.
 struct MemoryPageHead {
   std::string file;
   std::string date;      // of the file; "" if it has none
   std::string xla_file;  // where figures come from that XLA has written; "" if there are none
 };
+
+// The members of the JSON object that memory_page.js shows, without its texts: `"module":…,`. Linear in steps and
+// values.
+std::string MemoryPageData(const HloModule& module, const MemoryAnalysis& memory, PageTexts* texts);
 
 // The size is linear in steps and values; some shapes also get the figure of their layout. All texts of the module are
 // escaped. Bytes that are not UTF-8 stay; a browser shows U+FFFD.

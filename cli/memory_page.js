@@ -1,4 +1,5 @@
-// The page of `kashi memory --html`. Data, from cli/memory_html.cc:
+// The memory of a module: the page of `kashi memory --html`, and a part of that of `kashi report`. Data, from
+// cli/memory_html.cc:
 //   texts            each text once; wherever a text is meant below, its number stands
 //   spaces           {name, number, peak, temp, peak_step, level_steps, level_bytes, temporaries, capacity}: a level
 //                    lasts up to the next; a capacity of 0 is not known
@@ -11,13 +12,16 @@
 //   figures          {text of a shape: [SVG for light pages, SVG for dark pages]}
 // Texts of the module become text nodes, never HTML. A fragment says what to show:
 // #step=12&space=1&search=dot&buffer=dot.3
+//
+// `page` is what the page around it does: isShown(); fragment(), the parameters in the page's address, and
+// setFragment(parameters); finish(details, buffer), to add to the details of a buffer.
 "use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+kashi.showMemory = (data, page) => {
+  const {human, thousands, isolated, make, tail} = kashi;
   const element = (id) => document.getElementById(id);
   const steps = data.step_names.length;
   const buffers = data.values.length;
-  if (steps === 0) return;
+  if (steps === 0) return null;
 
   const ALWAYS = 0, IN_STEPS = 1;
   const MAX_ROWS = 200;
@@ -27,20 +31,6 @@
   const sorted = (much) => Uint32Array.from(data.bytes.keys()).sort((a, b) => much(b) - much(a) || a - b);
   const bySize = sorted((i) => data.bytes[i]);
   let byPadding = null;
-
-  // As HumanBytes in kashi/base/text.cc: three digits; a tie goes to the even one, as in C.
-  function human(bytes) {
-    const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let value = bytes, unit = 0;
-    while (value >= 1023.5) { value /= 1024; ++unit; }
-    if (unit === 0) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
-    const ten = value >= 99.95 ? 1 : value >= 9.995 ? 10 : 100, digits = value * ten;
-    const rounded = digits % 2 === 0.5 ? digits - 0.5 : Math.round(digits);
-    return `${rounded / ten} ${units[unit]}`;
-  }
-  const thousands = (number) => number.toLocaleString("en-US");
-  // A name of letters from right to left must not turn the sentence around it.
-  const isolated = (name) => /^[ -~]*$/.test(name) ? name : `\u2068${name}\u2069`;
 
   // Sums by step: what is added at one step and taken away at another becomes what is there.
   function accumulate(sums) {
@@ -227,13 +217,6 @@
   }
 
   // ---- charts -------------------------------------------------------------------------------------------------------
-
-  function make(tag, className, content) {
-    const made = document.createElement(tag);
-    if (className) made.className = className;
-    if (content !== undefined) made.textContent = content;
-    return made;
-  }
 
   // In pixels: less, the more charts there are. The peak's line is at HEADROOM of it.
   const HEIGHT = [132, 108, 92, 80][spaces.length - 1] || 72, HEADROOM = 0.92;
@@ -491,14 +474,6 @@
     return `${thousands(data.first[i])}–${thousands(last[i])}${where}`;
   }
 
-  // The end says most: "jit(step)/…/layer_3/dot_general".
-  function tail(words) {
-    const letters = Array.from(words);
-    if (letters.length <= 56) return words;
-    const end = letters.slice(-55), slash = end.indexOf("/");
-    return `…${end.slice(Math.max(slash, 0)).join("")}`;
-  }
-
   function row(i, largest, alive) {
     const made = make("tr", (i === state.buffer ? "chosen" : "") + (alive ? "" : " away"));
     const extra = data.bytes[i] - data.unpadded[i];
@@ -626,31 +601,10 @@
     fact("source", text(data.sources[i]));
     const others = data.others[i] || [];
     fact("in its place", others.slice(0, 50).map(text).join(", ") + (others.length > 50 ? ", …" : ""));
-    box.replaceChildren(make("h2", "", text(data.values[i])), facts, figure(data.shapes[i]));
+    const shape = data.shapes[i], drawing = kashi.layoutFigure(data.figures[shape], text(shape));
+    box.replaceChildren(make("h2", "", text(data.values[i])), facts, drawing);
+    page.finish(box, text(data.values[i]));
   }
-  function figure(shape) {
-    const drawings = data.figures[shape];
-    if (text(shape).startsWith("(")) return make("p", "note", "A table of pointers, one per element of the tuple.");
-    if (drawings === undefined) {
-      const made = make("p", "note", "This page has no drawing of this layout. To see one: ");
-      made.append(make("code", "", `kashi draw '${text(shape)}'`));
-      return made;
-    }
-    const [light, dark] = drawings.map((svg) => `data:image/svg+xml,${encodeURIComponent(svg)}`);
-    const picture = make("picture"), image = make("img"), source = make("source"), enlarge = make("button", "enlarge");
-    Object.assign(source, {media: "(prefers-color-scheme: dark)", srcset: dark});
-    Object.assign(image, {alt: `How ${text(shape)} lies in memory`, src: light});
-    picture.append(source, image);
-    enlarge.type = "button";
-    enlarge.title = "Larger";
-    enlarge.append(picture);
-    enlarge.onclick = () => {
-      element("large").querySelector("picture").replaceWith(picture.cloneNode(true));
-      element("large").showModal();
-    };
-    return enlarge;
-  }
-
   // ---- what the user does -------------------------------------------------------------------------------------------
 
   function show() {
@@ -718,7 +672,7 @@
     return target.dataset.buffer === undefined ? keys : {...keys, ...keysOfList};
   }
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || element("large").open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || element("large").open || !page.isShown()) return;
     if (event.target.id === "search") {
       if (event.key === "Escape") { search(""); element("search").value = ""; element("search").blur(); }
       return;
@@ -747,7 +701,7 @@
   element("zoom-all").onclick = () => zoom(steps);
 
   function readFragment() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
+    const wanted = page.fragment();
     const space = spaces.findIndex((each) => String(each.number) === wanted.get("space"));
     const change = {};
     if (space >= 0) Object.assign(change, {space, moment: spaces[space].peak_step});
@@ -769,7 +723,7 @@
       if (state.pinned) parts.set("step", state.moment);
       if (state.words) parts.set("search", state.words);
       if (state.hasChosen) parts.set("buffer", text(data.values[state.buffer]));
-      try { history.replaceState(null, "", `#${parts}`); } catch { /* a browser that does not want it for files */ }
+      page.setFragment(parts);
     }, 250);
   }
   // At first the largest buffer of that moment.
@@ -786,7 +740,16 @@
   drawCharts();
   readFragment();
   if (state.buffer < 0) chooseFirst();
-  addEventListener("hashchange", readFragment);
-  addEventListener("resize", drawCharts);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCharts);
-})();
+  addEventListener("resize", () => { if (page.isShown()) drawCharts(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (page.isShown()) drawCharts(); });
+  return {
+    redraw: drawCharts, readFragment,
+    // Shows the buffer of a value by its name; false if there is none.
+    chooseByName(name) {
+      const buffer = data.values.findIndex((value, i) =>
+        text(value) === name || (data.others[i] || []).some((other) => text(other) === name));
+      if (buffer >= 0) chooseBuffer(buffer);
+      return buffer >= 0;
+    },
+  };
+};

@@ -81,6 +81,8 @@ constexpr const char* kLines[] = {
     "memory {a}",
     "memory --json {a}",
     "memory --html - {a}",
+    "report --target v5e {a}",
+    "report --target h100 {a} {b}",
     "memory --target host --details {a}",
     "memory --engine cpu {a}",
     "memory --engine cpu --json {a}",

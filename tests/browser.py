@@ -4,9 +4,11 @@ time: each ends when Chromium answers.
 import json
 import os
 import select
+import shutil
 import subprocess
 import tempfile
 import time
+import unittest
 
 TIMEOUT_S = 180  # of one answer; a machine under load needs seconds
 
@@ -164,3 +166,37 @@ class Tab:
 
     def focused(self):
         return self.ask("const at = document.activeElement; return at.id || at.className || at.textContent;")
+
+
+def find_chromium(wish=""):
+    """The path of Chromium; "" if there is none."""
+    return next(filter(None, map(shutil.which, (wish, "chromium", "chromium-browser"))), "")
+
+
+class BrowserCase(unittest.TestCase):
+    """Tests of pages; a subclass has `root`, a folder. One Chromium runs for all tests of a class."""
+
+    chromium = ""  # its path; "": the tests are skipped
+    tab_type = Tab
+    browser = None
+
+    def setUp(self):
+        if not self.chromium:
+            self.skipTest("no Chromium")
+        cls = type(self)
+        if not (cls.browser and cls.browser.is_alive()):
+            cls.browser = Browser(self.chromium, cls.root)
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.browser and cls.browser.is_alive():
+            cls.browser.close()
+        super().tearDownClass()
+
+    def show(self, page, fragment="", **size):
+        """A tab with the page, a path or a URL. It must not complain until the end of the test."""
+        url = page if isinstance(page, str) else page.as_uri()
+        tab = self.tab_type(self.browser, f"{url}#{fragment}", **size)
+        self.addCleanup(tab.close)
+        self.addCleanup(lambda: self.assertEqual(tab.complaints(), []))
+        return tab

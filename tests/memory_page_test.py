@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ import time
 import unittest
 import urllib.parse
 
-from browser import TIMEOUT_S, Browser, Tab
+from browser import TIMEOUT_S, BrowserCase, Tab, find_chromium
 from memory_page_cases import (CALLED_TWICE, EVIL, EVIL_MODULE, HANDED_THROUGH, PADDED, SIZES,
                                 SIZES_MODULE, TWO_SPACES, TWO_SPACES_DATA, large_module)
 
@@ -178,27 +177,8 @@ class MemoryTab(Tab):
         return self.ask(f"return {NAMES};")
 
 
-class BrowserTest(Pages):
-    browser = None
-
-    def setUp(self):
-        if not OPTIONS.chromium:
-            self.skipTest("no Chromium")
-        cls = type(self)
-        if not (cls.browser and cls.browser.is_alive()):
-            cls.browser = Browser(OPTIONS.chromium, cls.root)
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.browser and cls.browser.is_alive():
-            cls.browser.close()
-        super().tearDownClass()
-
-    def show(self, page, fragment="", **size):
-        tab = MemoryTab(self.browser, f"{page.as_uri()}#{fragment}", **size)
-        self.addCleanup(tab.close)
-        self.addCleanup(lambda: self.assertEqual(tab.complaints(), []))
-        return tab
+class BrowserTest(BrowserCase, Pages):
+    tab_type = MemoryTab
 
     def test_the_peak_is_shown_first_with_its_largest_buffer(self):
         tab = self.show(self.page("padded", PADDED))
@@ -527,7 +507,7 @@ def main():
     parser.add_argument("--kashi", required=True)
     parser.add_argument("--chromium", default="", help="default: found in the PATH")
     _, rest = parser.parse_known_args(namespace=OPTIONS)
-    OPTIONS.chromium = next(filter(None, map(shutil.which, (OPTIONS.chromium, "chromium", "chromium-browser"))), "")
+    BrowserTest.chromium = find_chromium(OPTIONS.chromium)
     result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
     if result.skipped:
         print(f"NOT TESTED: {len(result.skipped)} tests of the page of `kashi memory --html`, as there is no Chromium; "

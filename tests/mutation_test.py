@@ -64,6 +64,7 @@ VERBS = [
     ['memory', '{in}'],
     ['memory', '{in}', '--json'],
     ['memory', '{in}', '--html', '{out}'],
+    ['report', '{in}', '--target', 'v5e', '-o', '{out}'],
     ['memory', '{in}', '--target', 'host', '--details'],
     ['cost', '{in}'],
     ['cost', '{in}', '--json'],
