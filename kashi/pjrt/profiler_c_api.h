@@ -49,8 +49,8 @@ struct PLUGIN_Profiler_Stop_Args {
   size_t struct_size;
   PLUGIN_Profiler* profiler;
 };
-// With a buffer of the caller, copies the profile there. Without one, sets `buffer` to the profile, which lives as long as
-// the profiler: JAX 0.10 reads it there, and other callers allocate a buffer of this size and call again.
+// With a buffer of the caller, copies the profile there. Without one, sets `buffer` to the profile, which lives as long
+// as the profiler: JAX 0.10 reads it there, and other callers allocate a buffer of this size and call again.
 struct PLUGIN_Profiler_CollectData_Args {
   size_t struct_size;
   PLUGIN_Profiler* profiler;
