@@ -164,6 +164,7 @@ VerbHelp CostHelp() {
        {{"flops", "Of all runs, as are transcendentals and bytes_accessed, in all and of each instruction"},
         {"xla", "The same by XLA's own count"},
         {"loops, unknown_loops", "How many loops there are, and which trip counts are not known"},
+        {"notes", "What of a call of cuBLAS or cuDNN is not counted, and why"},
         {"opcodes", "The sums by operation"},
         {"instructions", "All instructions, with count; operand_bytes and result_bytes are those of one run"},
         {"target", "With --target: seconds, compute_seconds, memory_seconds, wasted_seconds on padding"},

@@ -7,6 +7,7 @@
 #include "cli/cost_report.h"
 #include "cli/scope_note.h"
 #include "kashi/analysis/source_location.h"
+#include "kashi/gpu_calls/gpu_call.h"
 
 namespace kashi::cli {
 namespace {
@@ -40,6 +41,7 @@ Json InstructionJson(const InstructionCostRow& row, const CostReport& report) {
   Json& operands = json["operand_bytes"] = Json::array();
   for (const OperandCost& operand : details.operands) operands.push_back(operand.bytes);
   json["result_bytes"] = details.result_bytes;
+  if (const int64_t queue = gpu_calls::OperationQueueOf(instruction); queue != 0) json["queue"] = queue;
   const SourceLocation source = GetSourceLocation(instruction);
   if (!source.op_name.empty()) json["op_name"] = source.op_name;
   if (!source.file.empty()) json["source"] = absl::StrCat(source.file, ":", source.line);
@@ -85,6 +87,10 @@ Json CostReportJson(const ModuleFile& file, const CostReport& report) {
     json["loops"] = counts.loops().size();
     Json& unknown = json["unknown_loops"] = Json::array();
     for (const HloInstruction* loop : counts.unknown_loops()) unknown.push_back(std::string(loop->name()));
+  }
+  if (!report.cost.own().notes().empty()) {
+    Json& notes = json["notes"] = Json::array();
+    for (const std::string& note : report.cost.own().notes()) notes.push_back(note);
   }
   if (report.roofline.has_value()) json["target"] = TargetJson(report);
   if (report.breakdown.has_value()) {

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "cli/cost_report.h"
 #include "cli/cost_text.h"
 #include "cli/scope_note.h"
@@ -14,6 +15,7 @@
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/array/tpu_tiling.h"
+#include "kashi/gpu_calls/gpu_call.h"
 #include "kashi/scale/collective_plans.h"
 
 namespace kashi::cli {
@@ -52,6 +54,18 @@ std::string NamesText(absl::Span<const HloInstruction* const> instructions) {
   return absl::StrCat(text, instructions.size() > kMost ? ", …" : "");
 }
 
+// What is not counted of single calls, at most a few.
+std::string CallNotesText(absl::Span<const std::string> notes) {
+  constexpr size_t kMost = 5;
+  std::string text;
+  for (size_t i = 0; i < notes.size() && i < kMost; ++i)
+    absl::StrAppend(&text, "Not counted: ", absl::StripSuffix(notes[i], "."), ".\n");
+  if (notes.size() > kMost) {
+    absl::StrAppend(&text, "Not counted: ", Count(static_cast<int64_t>(notes.size() - kMost), "more call"), ".\n");
+  }
+  return text;
+}
+
 std::string NotesText(const CostReport& report) {
   const Cost &total = report.cost.total(), &xla = report.cost.xla_total();
   const insight::ExecutionCounts& counts = report.cost.counts();
@@ -61,6 +75,7 @@ std::string NotesText(const CostReport& report) {
     absl::StrAppend(&text, "The totals do not include ", Count(static_cast<int64_t>(total.unknown), "custom call"),
                     " of unknown cost.\n");
   }
+  absl::StrAppend(&text, CallNotesText(report.cost.own().notes()));
   if (report.cost.is_flat()) {
     if (loops > 0) absl::StrAppend(&text, "Each loop counts as one iteration (", Count(loops, "loop"), ").\n");
     return text;
@@ -72,9 +87,10 @@ std::string NotesText(const CostReport& report) {
   }
   if (xla.flops != total.flops || xla.transcendentals != total.transcendentals ||
       xla.bytes_accessed != total.bytes_accessed) {
-    absl::StrAppend(&text, "XLA's own count is ", InWords(xla),
-                    loops > 0 ? ", with each loop as one iteration (--as-xla).\n"
-                              : ", by other rules for cumulative windows, scans and ragged dots (--as-xla).\n");
+    absl::StrAppend(
+        &text, "XLA's own count is ", InWords(xla),
+        loops > 0 ? ", with each loop as one iteration (--as-xla).\n"
+                  : ", by other rules for cumulative windows, scans, ragged dots and scratch memory (--as-xla).\n");
   }
   return text;
 }
@@ -228,6 +244,13 @@ std::string ModelText(const CostReport& report) {
   if (collectives > 0) {
     absl::StrAppend(&text, "Messages of ", Count(collectives, "collective"),
                     " take no time here: --mesh predicts it.\n");
+  }
+  const auto beside = absl::c_count_if(report.instructions, [](const InstructionCostRow& row) {
+    return gpu_calls::OperationQueueOf(*row.instruction) != 0;
+  });
+  if (beside > 0) {
+    absl::StrAppend(&text, Count(beside, "instruction"), beside == 1 ? " is in a queue" : " are in queues",
+                    " beside the main one, and may run while others do.\n");
   }
   return absl::StrCat(text, "This is a model, no measurement: ", PeaksText(device), " (", device.source, ").\n");
 }

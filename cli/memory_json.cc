@@ -8,6 +8,7 @@
 #include "kashi/analysis/padding_report.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/array/shape_util.h"
+#include "kashi/gpu_calls/gpu_call.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::cli {
@@ -58,6 +59,7 @@ Json BufferJson(const MemoryAnalysis& memory, const MemoryBuffer& buffer) {
   json["last_step"] = buffer.last_step;
   if (buffer.lies_in >= 0) json["lies_in"] = memory.buffers[buffer.lies_in].main_value().name;
   if (buffer.offset >= 0) json["offset"] = buffer.offset;
+  if (const std::string target = ScratchTargetOf(value); !target.empty()) json["scratch_of"] = target;
   // The steps are those of the entry computation, or those of this computation, which has several callers.
   if (buffer.region + 1 != memory.sequences.size()) json["region"] = buffer.region;
   if (!source.op_name.empty()) json["op_name"] = source.op_name;
@@ -93,6 +95,8 @@ int64_t OutputBytes(const MemoryAnalysis& memory) {
 }
 
 std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space) {
+  if (memory_space == Layout::kHostMemorySpace && !target.is_host()) return "host";
+  if (target.is_gpu) return memory_space == 0 ? "memory" : memory_space == 1 ? "collectives" : "";
   if (!target.is_tpu()) return memory_space == 0 ? "memory" : "";
   const bool is_v4 = target.tpu == TpuGeneration::kV4;
   switch (memory_space) {
@@ -104,13 +108,17 @@ std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space) {
       return "sync flags";
     case 3:
       return is_v4 ? "CMEM" : "";
-    case 5:
-      return "host";
     case 6:
       return "SMEM";
     default:
       return "";
   }
+}
+
+std::string ScratchTargetOf(const BufferValue& value) {
+  if (gpu_calls::FindGpuCall(*value.instruction) == nullptr) return "";
+  const Shape* const scratch = gpu_calls::ScratchOf(*value.instruction);
+  return scratch != nullptr && *scratch == *value.shape ? value.instruction->custom_call_target() : "";
 }
 
 Json MemoryJson(const HloModule& module, const MemoryAnalysis& memory, const std::string& file,

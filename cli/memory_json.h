@@ -9,6 +9,7 @@
 
 namespace kashi {
 class HloModule;
+struct BufferValue;
 struct MemoryAnalysis;
 struct MemoryTarget;
 }  // namespace kashi
@@ -31,6 +32,9 @@ int64_t OutputBytes(const MemoryAnalysis& memory);
 
 // "HBM", "VMEM", …; "" for a number without a name.
 std::string MemorySpaceName(const MemoryTarget& target, int64_t memory_space);
+
+// The target of the call of cuBLAS or cuDNN whose scratch memory the value is; "" for other values.
+std::string ScratchTargetOf(const BufferValue& value);
 
 }  // namespace kashi::cli
 

@@ -61,6 +61,8 @@ void AppendBuffer(const MemoryAnalysis& memory, const MemoryBuffer& buffer, size
   absl::StrAppend(text, "\n  ", rank, ". Size: ", HumanBytes(buffer.bytes), "\n");
   absl::StrAppend(text, "     Operator: ", OperatorText(*value.instruction), "\n");
   absl::StrAppend(text, "     Shape: ", BufferShapeText(*value.shape), "\n");
+  if (const std::string target = ScratchTargetOf(value); !target.empty())
+    absl::StrAppend(text, "     Scratch memory of ", target, "\n");
   absl::StrAppend(text, "     Unpadded size: ", HumanBytes(buffer.unpadded_bytes), "\n");
   if (buffer.bytes != buffer.unpadded_bytes) {
     absl::StrAppend(text, "     Padding: ", ExpansionText(buffer.bytes, buffer.unpadded_bytes), "\n");
@@ -130,6 +132,20 @@ void AppendBasis(const MemoryAnalysis& memory, const std::string& xla_file, std:
   }
 }
 
+// Of the calls that are alive at the peak of a space.
+void AppendScratchOfCalls(const MemoryAnalysis& memory, const MemorySpaceUsage& space, std::string* text) {
+  int64_t count = 0, bytes = 0;
+  for (const int32_t i : BuffersAtPeak(memory, space)) {
+    const MemoryBuffer& buffer = memory.buffers[i];
+    if (buffer.bytes == 0 || ScratchTargetOf(buffer.main_value()).empty()) continue;
+    ++count;
+    bytes += buffer.bytes;
+  }
+  if (count == 0) return;
+  absl::StrAppend(text, "The peak of ", SpaceText(memory.target, space.memory_space), " includes ", HumanBytes(bytes),
+                  " of scratch memory of ", Count(count, "call"), " of cuBLAS and cuDNN.\n");
+}
+
 void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
   if (!memory.is_scheduled) {
     absl::StrAppend(text,
@@ -146,6 +162,7 @@ void AppendNotes(const MemoryAnalysis& memory, std::string* text) {
       absl::StrAppend(text, "Arguments of ", HumanBytes(space.unused_donor_bytes), " in ",
                       SpaceText(memory.target, space.memory_space), " are donated, but no output uses their memory.\n");
     }
+    AppendScratchOfCalls(memory, space, text);
     if (space.scratch_bytes == 0) continue;
     absl::StrAppend(text, "An instruction needs up to ", HumanBytes(space.scratch_bytes), " of scratch memory in ",
                     SpaceText(memory.target, space.memory_space), " while it runs.\n");

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "kashi/analysis/call_graph.h"
 #include "kashi/analysis/cost_analysis_fusion.h"
+#include "kashi/analysis/cost_analysis_gpu_calls.h"
 #include "kashi/analysis/cost_analysis_products.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/analysis/cost_analysis_windows.h"
@@ -119,13 +120,15 @@ class Counter {
 
   // `size` is GuardedSize(rules).
   Counter(const HloInstruction& instruction, const CostRules& rules, const SizeFunction& size,
-          const InstructionCosts& instructions, const ComputationCosts& computations, const FusedCosts& fused)
+          const InstructionCosts& instructions, const ComputationCosts& computations, const FusedCosts& fused,
+          std::vector<std::string>* notes)
       : instruction_(instruction),
         rules_(rules),
         size_(size),
         instructions_(instructions),
         computations_(computations),
-        fused_(fused) {}
+        fused_(fused),
+        notes_(notes) {}
 
   InstructionCost Count() &&;
 
@@ -256,6 +259,7 @@ class Counter {
   void CountRandom() { SetTranscendentals(ElementsOfAll(shape())); }
 
   void CountCustomCall() {
+    if (analysis::CountGpuCall(instruction_, rules_, size_, &cost_, notes_)) return;
     SetFlops(rules_.custom_call);
     SetBytes(rules_.custom_call);
     SetWritten(rules_.custom_call);
@@ -340,6 +344,7 @@ class Counter {
     }
     cost_.cost = Callee(0);
     TakeFused(fused, &cost_);
+    analysis::LeaveOutScratch(instruction_, rules_, size_, &cost_);
   }
 
   const HloInstruction& instruction_;
@@ -348,6 +353,7 @@ class Counter {
   const InstructionCosts& instructions_;
   const ComputationCosts& computations_;
   const FusedCosts& fused_;
+  std::vector<std::string>* const notes_;
   InstructionCost cost_;
 };
 
@@ -405,7 +411,8 @@ absl::StatusOr<CostAnalysis> CostAnalysis::Run(const HloModule& module, const Co
     Cost sum;
     for (const HloInstruction* instruction : node.computation->instructions()) {
       InstructionCost cost =
-          Counter(*instruction, rules, size, result.costs_, result.computation_costs_, fused_costs).Count();
+          Counter(*instruction, rules, size, result.costs_, result.computation_costs_, fused_costs, &result.notes_)
+              .Count();
       sum += cost.cost;
       result.costs_.emplace(instruction, std::move(cost));
     }

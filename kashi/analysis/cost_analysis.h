@@ -10,7 +10,8 @@
 // Control flow: a loop counts as one iteration of its body and condition, unless CostRules has its trip count; a
 // conditional as the maximum of its branches.
 // A fusion reads its operands and writes its results only. The cost of a custom call is unknown: it is 0 here, and the
-// call is counted as unknown; XLA adds -1 to its sums for each of them.
+// call is counted as unknown; XLA adds -1 to its sums for each of them. Calls of cuBLAS and cuDNN cost what their
+// products cost.
 //
 // hlo_cost_analysis.h has the same with XLA's names, and seconds. docs/cost.md compares the numbers with XLA's, and
 // lists the intended differences.
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -89,6 +91,9 @@ struct CostRules {
   // Whether to count the work that is needed, where XLA counts other work: a cumulative reduce-window
   // (cost_analysis_windows.h) adds each element once, a scan has all its iterations, a ragged-dot all its rows.
   bool counts_needed_work = false;
+  // Whether calls of cuBLAS and cuDNN have a cost (cost_analysis_gpu_calls.h). Without their scratch memory, if only
+  // needed work counts.
+  bool counts_gpu_calls = true;
 };
 
 class CostAnalysis {
@@ -104,6 +109,8 @@ class CostAnalysis {
   const InstructionCost& DetailsOf(const HloInstruction* instruction) const { return costs_.at(instruction); }
   // The sum over its instructions.
   const Cost& CostOf(const HloComputation* computation) const { return computation_costs_.at(computation); }
+  // What is not counted of calls of cuBLAS and cuDNN, and why: a sentence for each call, which begins with its name.
+  absl::Span<const std::string> notes() const { return notes_; }
   // All computations of the module, callees before callers.
   absl::Span<const HloComputation* const> computations() const { return computations_; }
 
@@ -112,6 +119,7 @@ class CostAnalysis {
   absl::flat_hash_map<const HloInstruction*, InstructionCost> costs_;
   absl::flat_hash_map<const HloComputation*, Cost> computation_costs_;
   std::vector<const HloComputation*> computations_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace kashi

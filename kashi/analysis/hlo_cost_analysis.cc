@@ -134,8 +134,11 @@ absl::StatusOr<HloCostAnalysis::KnownMap> HloCostAnalysis::Analyze(const HloComp
     return InvalidArgument("the computation or instruction is not in a module");
   }
   const auto size = [this](const Shape& shape) { return static_cast<double>(options_.shape_size(shape)); };
-  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs,
-                         CostAnalysis::Run(*in_module->parent(), {size, kUnknownCost, nullptr}));
+  CostRules rules;
+  rules.size = size;
+  rules.custom_call = kUnknownCost;
+  rules.counts_gpu_calls = false;  // XLA's class for all devices knows none of them
+  KASHI_ASSIGN_OR_RETURN(const CostAnalysis costs, CostAnalysis::Run(*in_module->parent(), rules));
   KnownMap all;
   ComputationProperties computations;
   size_t numbers = 0;

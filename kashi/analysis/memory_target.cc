@@ -1,5 +1,6 @@
 #include "kashi/analysis/memory_target.h"
 
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -18,6 +19,9 @@ struct Evidence {
   bool has_vmem_of_v4 = false;
   bool has_gpu_code = false;
 };
+
+// An attribute of every module that XLA's scheduler for GPUs has seen.
+constexpr absl::string_view kScheduledForGpu = "fingerprint_before_lhs";
 
 // Every backend config of XLA's compiler for GPUs names a queue; its calls are of libraries for GPUs, or of Triton.
 bool IsForGpu(const HloInstruction& instruction) {
@@ -58,6 +62,7 @@ void LookAtAll(const Shape& shape, Evidence* evidence) {
 
 Evidence EvidenceIn(const HloModule& module) {
   Evidence evidence;
+  evidence.has_gpu_code = module.frontend_attributes().map().contains(std::string(kScheduledForGpu));
   absl::flat_hash_set<const Shape*> seen;  // instructions share shapes
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {

@@ -23,6 +23,7 @@ struct MemoryTarget {
   bool is_gpu = false;
 
   bool is_tpu() const { return tpu.has_value(); }
+  bool is_host() const { return !is_tpu() && !is_gpu; }
   std::string name() const { return tpu ? std::string(GetTpuGenerationInfo(*tpu).name) : is_gpu ? "gpu" : "host"; }
   // The alignment of temporaries within their block, where XLA's compilers for hosts and GPUs place them.
   int64_t buffer_alignment() const { return is_gpu ? 256 : 64; }

@@ -35,6 +35,9 @@ TEST(MemoryTargetTest, GpuCodeTellsTheTarget) {
   EXPECT_EQ(name_for("negate(a), backend_config={\"operation_queue_id\":\"0\"}"), "gpu");
   EXPECT_EQ(name_for("custom-call(a), custom_call_target=\"__cublas$gemm\""), "gpu");
   EXPECT_EQ(name_for("custom-call(a), custom_call_target=\"custom\""), "host");
+  const auto scheduled = ReadModule(
+      "HloModule m, frontend_attributes={fingerprint_before_lhs=\"37\"}\nENTRY e { ROOT a = f32[8] parameter(0) }\n");
+  EXPECT_EQ(GuessMemoryTarget(*scheduled).name(), "gpu");
 }
 
 TEST(MemoryTargetTest, Names) {

@@ -12,6 +12,7 @@
 #include "kashi/evaluator/instruction_kernel.h"
 #include "kashi/evaluator/transfers.h"
 #include "kashi/evaluator/work.h"
+#include "kashi/gpu_calls/gpu_call.h"
 #include "kashi/hlo/ir/hlo_module.h"
 
 namespace kashi::evaluator {
@@ -197,6 +198,9 @@ ComputationPlanStep MakeComputationPlanStep(const HloInstruction& instruction) {
   if (instruction.opcode() == HloOpcode::kCustomCall && custom_calls::IsLapackCall(instruction.custom_call_target())) {
     auto binding = custom_calls::LapackBinding::MakeOfTarget(instruction);
     if (binding.ok()) step.lapack = std::make_unique<const custom_calls::LapackBinding>(*std::move(binding));
+  }
+  if (gpu_calls::FindGpuCall(instruction) != nullptr) {
+    step.gpu_call = gpu_calls::LowerGpuCall(instruction).value_or(nullptr);
   }
   return step;
 }

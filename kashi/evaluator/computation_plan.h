@@ -15,6 +15,7 @@
 #include "kashi/evaluator/excess_precision.h"
 #include "kashi/evaluator/operation_table.h"
 #include "kashi/hlo/ir/hlo_computation.h"
+#include "kashi/hlo/ir/hlo_module.h"
 #include "kashi/kernels/element_kernel.h"
 #include "kashi/values/value.h"
 
@@ -59,6 +60,8 @@ struct ComputationPlanStep {
   std::unique_ptr<const kernels::ElementKernel> kernel;  // null: not elementwise, or not for these types
   // Of a custom call of LAPACK, whose runs share it; null: none, or it has an error, which each run gives.
   std::unique_ptr<const custom_calls::LapackBinding> lapack;
+  // Of a call of cuBLAS or cuDNN: likewise, the operations it stands for (kashi/gpu_calls).
+  std::shared_ptr<const HloModule> gpu_call;
   Value constant;  // made when the step first runs; nothing: not a constant
 };
 

@@ -31,6 +31,7 @@
 #include "kashi/evaluator/parallel_for.h"
 #include "kashi/evaluator/run_custom_calls.h"
 #include "kashi/evaluator/triangular_solve.h"
+#include "kashi/gpu_calls/gpu_call.h"
 #include "kashi/literal/strided_walk.h"
 
 namespace kashi::evaluator {
@@ -480,8 +481,8 @@ constexpr ForeignTarget kForeignTargets[] = {
     {"mosaic_gpu", "is a kernel written for GPUs (Mosaic)"},
     {"triton_kernel_call", "is a kernel written for GPUs (Triton)"},
     {"__gpu$xla.gpu.triton", "is a kernel written for GPUs (Triton)"},
-    {"__cublas$", "is an operation of cuBLAS"},
-    {"__cudnn$", "is an operation of cuDNN"},
+    {"__cublas$", "is an operation of cuBLAS for which there is no rule"},
+    {"__cudnn$", "is an operation of cuDNN for which there is no rule"},
     {"__onednn$", "is an operation of oneDNN, fused with others by XLA"},
     {"cusolver_", "is an operation of cuSOLVER"},
     {"cusparse_", "is an operation of cuSPARSE"},
@@ -523,7 +524,8 @@ bool IsAnswer(const absl::StatusOr<Value>& result) { return !absl::IsUnimplement
 }  // namespace
 
 static bool IsKnown(absl::string_view target) {
-  return FindTarget(target) != nullptr || (custom_calls::HasLapack() && custom_calls::IsLapackCall(target));
+  return FindTarget(target) != nullptr || gpu_calls::FindGpuCall(target) != nullptr ||
+         (custom_calls::HasLapack() && custom_calls::IsLapackCall(target));
 }
 
 template <>
@@ -540,6 +542,7 @@ absl::StatusOr<Value> Evaluate<HloOpcode::kCustomCall>(Operation& op) {
     if (IsAnswer(result)) return result;
   }
   if (const Target* const target = FindTarget(name)) return target->evaluate(op);
+  if (gpu_calls::FindGpuCall(name) != nullptr) return EvaluateGpuCall(op);
   if (custom_calls::IsLapackCall(name)) return custom_calls::EvaluateLapackCall(op, op.lapack);
   // Such as a print of JAX in a dump: no result needs it.
   if (ShapeUtil::IsEmptyTuple(op.instruction.shape())) return Value::MakeTuple({});

@@ -206,7 +206,8 @@ absl::StatusOr<Value> EvaluationRun::RunOperation(const ComputationPlanStep& ste
                       *this,
                       step.kernel.get(),
                       start,
-                      step.lapack.get()};
+                      step.lapack.get(),
+                      step.gpu_call.get()};
   absl::StatusOr<Value> value =
       step.compiled != nullptr ? RunCompiledStep(*step.compiled, operation) : step.function(operation);
   if (limits_.work->IsOver() && value.ok()) return limits_.work->Check();

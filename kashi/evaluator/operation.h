@@ -37,6 +37,8 @@ struct Operation : values::BasicOperation {
   const HloInstruction* start = nullptr;
   // Of a custom call of LAPACK; null: none was made.
   const custom_calls::LapackBinding* lapack = nullptr;
+  // Of a call of cuBLAS or cuDNN: the operations it stands for (kashi/gpu_calls); null: none was made.
+  const HloModule* gpu_call = nullptr;
 
   // An uninitialised array of this type and these sizes: MakeResult(i) if result i has both.
   absl::StatusOr<Value> MakeResultOf(PrimitiveType type, absl::Span<const int64_t> dimensions, int64_t i = 0) const {

@@ -21,6 +21,12 @@ absl::StatusOr<Value> EvaluateApproximateTopK(Operation& op);
 // interpreter.run_parallel: (arguments of all processes...) -> (results of all processes...)
 absl::StatusOr<Value> EvaluateRunParallel(Operation& op);
 
+// ---- gpu_custom_calls.cc --------------------------------------------------------------------------------------------
+
+// Calls of cuBLAS and cuDNN: operands and results are those of kashi/gpu_calls/lower_call.h, and scratch memory, zeros.
+// The errors of LowerGpuCall. Pre: gpu_calls::FindGpuCall(op.instruction).
+absl::StatusOr<Value> EvaluateGpuCall(Operation& op);
+
 }  // namespace kashi::evaluator
 
 #endif  // KASHI_EVALUATOR_RUN_CUSTOM_CALLS_H_

@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "kashi/analysis/cost_analysis_sizes.h"
 #include "kashi/array/primitive_util.h"
+#include "kashi/gpu_calls/gpu_call.h"
 
 namespace kashi::insight {
 
@@ -150,14 +151,17 @@ double ConvolutionFactor(const HloInstruction& convolution, int64_t tile) {
 
 bool IsMatrixWork(const HloInstruction& instruction) {
   static constexpr HloOpcode kProducts[] = {HloOpcode::kDot, HloOpcode::kScaledDot, HloOpcode::kRaggedDot,
-                                            HloOpcode::kConvolution, HloOpcode::kCustomCall};
-  return absl::c_linear_search(kProducts, instruction.opcode()) && instruction.operand_count() >= 2;
+                                            HloOpcode::kConvolution};
+  if (instruction.operand_count() < 2) return false;
+  const gpu_calls::GpuCall* const call = gpu_calls::FindGpuCall(instruction);
+  if (call != nullptr) return call->counts != gpu_calls::GpuCall::Counts::kElements;
+  return absl::c_linear_search(kProducts, instruction.opcode());
 }
 
 MatrixWork MatrixWorkOf(const HloInstruction& instruction, const Accelerator& device) {
   const PrimitiveType type = FactorType(instruction);
   const bool is_custom = instruction.opcode() == HloOpcode::kCustomCall;
-  const PrecisionConfig config = is_custom ? PrecisionConfig() : instruction.precision_config();
+  const PrecisionConfig config = is_custom ? gpu_calls::PrecisionOf(instruction) : instruction.precision_config();
   Passes passes = PassesOfAlgorithm(config.algorithm(), device);
   if (passes.rate <= 0) passes = PassesOfType(type, HighestPrecision(config), device);
   MatrixWork work;

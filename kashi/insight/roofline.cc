@@ -47,9 +47,11 @@ class ArraySizes {
     if (is_new) found->second = Measure(array);
     return found->second;
   }
-  // Only the memory spaces of TPUs are other memories than the main one.
+  // A GPU has memory spaces for communication and temporaries that are in its main memory, and the host's memory.
   bool IsInMainMemory(const Shape& array) const {
-    return !device_.tpu.has_value() || !array.has_layout() || array.layout().memory_space() == 0;
+    if (!array.has_layout()) return true;
+    const int64_t space = array.layout().memory_space();
+    return space == Layout::kDefaultMemorySpace || (!device_.tpu.has_value() && space != Layout::kHostMemorySpace);
   }
 
  private:
