@@ -326,6 +326,7 @@ void AddConvertVerb(Command* command) {
       "  kashi convert module.hlo                        canonical text, as XLA prints it\n"
       "  kashi convert before.pb --large-constants       a proto as text, with all its data\n"
       "  kashi convert module.hlo -o module.pb           text to HloModuleProto; also .pbtxt, .json, .mlir, .dot\n"
+      "  kashi convert module.hlo -o graph.svg           the graph, with scopes and fusions as boxes\n"
       "  kashi convert module.hlo -o graph.svg --around dot.3 --depth 2   the neighbours of an instruction\n"
       "  kashi convert dump_dir -o out --to pb           every module of an --xla_dump_to directory\n"
       "  kashi convert before.hlo --as partitioned       the program of each device, of a program with shardings\n"
@@ -340,7 +341,7 @@ void AddConvertVerb(Command* command) {
   verb->AddOption("FILE", &options->inputs, kModuleOrDirectory)->File()->Required();
   verb->BeginGroup("Output");
   verb->AddOption("--to", &options->to,
-                  "Format to write: text, pb, pbtxt, json, mlir, which is StableHLO, dot or svg, which needs Graphviz "
+                  "Format to write: text, pb, pbtxt, json, mlir, which is StableHLO, dot or svg "
                   "(default: by the ending of -o, or text)")
       ->OneOf({"text", "pb", "pbtxt", "json", "mlir", "dot", "svg"});
   verb->AddOption("--as", &options->as,

@@ -16,15 +16,15 @@ struct GraphOptions {
   std::string computation;  // empty: all of them
   std::string around;       // empty: all instructions
   int64_t depth = HloDotOptions().depth;
-  int64_t max_nodes = kDefaultDotNodes;
+  int64_t max_nodes = -1;  // -1: the default of the format
+  std::string source_url;  // of SVG; see GraphSvgOptions
 
   bool chooses_a_part() const { return !computation.empty() || !around.empty(); }
 };
 
 void AddGraphOptions(Verb* verb, GraphOptions* options);
 
-// DOT, or SVG by Graphviz. Prints a note to standard error if instructions are left out. Errors: NOT_FOUND for an
-// unknown name; those of RenderSvg.
+// DOT or SVG. Prints a note to standard error if instructions are left out. NOT_FOUND for an unknown name.
 absl::StatusOr<std::string> DrawGraph(const ModuleFile& file, bool as_svg, const GraphOptions& options);
 
 }  // namespace kashi::cli

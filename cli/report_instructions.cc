@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "cli/operation_kind.h"
 #include "cli/sharding_figure.h"
 #include "kashi/analysis/source_location.h"
 #include "kashi/array/device_size.h"
@@ -30,20 +31,6 @@ std::string Shortened(absl::string_view text) {
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not within a letter of UTF-8
   return absl::StrCat(text.substr(0, end), "… (", base::WithThousands(static_cast<int64_t>(text.size() - end)),
                       " more bytes)");
-}
-
-// "parameter", "constant", "call", "collective", "matrix", "move", "elementwise" or "other".
-absl::string_view OperationKindOf(HloOpcode opcode) {
-  using Flags = HloOpcodeFlags;
-  const auto& info = GetHloOpcodeInfo(opcode);
-  if (opcode == HloOpcode::kParameter) return "parameter";
-  if (opcode == HloOpcode::kConstant) return "constant";
-  if (info.Has(Flags::kCollective | Flags::kAsyncCollective)) return "collective";
-  if (opcode == HloOpcode::kFusion || info.Has(Flags::kControlFlow)) return "call";
-  if (opcode == HloOpcode::kDot || opcode == HloOpcode::kConvolution) return "matrix";
-  if (info.Has(Flags::kElementwise)) return "elementwise";
-  if (info.Has(Flags::kMovesElements | Flags::kForwardsOperand | Flags::kKeepsValues)) return "move";
-  return "other";
 }
 
 // What stands before and after the operands: the opcode as it is printed, and the attributes. For what has no operands,

@@ -9,8 +9,9 @@
 // Cost: O((nodes + edges) log nodes) for each of a fixed number of passes. It uses no recursion.
 "use strict";
 kashi.layoutGraph = (() => {
-  const GAP_X = 18, GAP_Y = 34, BEND = 10;  // between nodes; the width of a bend of a long edge
-  const MAX_SPAN = 24;                      // an edge over more layers goes straight
+  const GAP_X = 18, GAP_Y = 34;      // between nodes
+  const BEND = 3, BEND_GAP = 3;      // the room of a long edge in a layer that it passes
+  const MAX_SPAN = 24;               // an edge over more layers goes straight
   const SWEEPS = 6;
 
   // Longest paths. What only waits for its users, as a parameter or a constant does, stands just before the first.
@@ -46,10 +47,10 @@ kashi.layoutGraph = (() => {
 
   // Positions that keep the order and the distances, as near to the wished ones as possible (least squares): pool
   // adjacent violators.
-  function place(row, wish, width, left) {
+  function place(row, wish, width, gap, left) {
     const blocks = [];
     let offset = 0;
-    const offsets = row.map((i) => { const at = offset; offset += width[i] + GAP_X; return at; });
+    const offsets = row.map((i) => { const at = offset; offset += width[i] + gap[i]; return at; });
     row.forEach((i, k) => {
       let block = {sum: wish[i] - width[i] / 2 - offsets[k], size: 1, from: k};
       while (blocks.length > 0) {
@@ -73,7 +74,7 @@ kashi.layoutGraph = (() => {
     rows.forEach((row, r) => row.forEach((i) => { rowOf[i] = r; }));
 
     // Long edges bend in each layer that they pass, so that they go around nodes.
-    const width = nodes.map((node) => node.w), height = nodes.map((node) => node.h);
+    const width = nodes.map((node) => node.w), height = nodes.map((node) => node.h), gap = nodes.map(() => GAP_X);
     const up = into.map(() => []), down = into.map(() => []), chains = edges.map(() => []);
     let bends = 0;
     edges.forEach(([from, to], e) => {
@@ -85,6 +86,7 @@ kashi.layoutGraph = (() => {
           const bend = width.length;
           width.push(BEND);
           height.push(0);
+          gap.push(BEND_GAP);
           rowOf[bend] = r;
           rows[r].push(bend);
           chains[e].push(bend);
@@ -119,10 +121,10 @@ kashi.layoutGraph = (() => {
 
     const left = new Float64Array(width.length), wish = new Float64Array(width.length);
     for (const row of rows) {
-      let sum = -GAP_X;
-      for (const i of row) sum += width[i] + GAP_X;
+      let sum = 0;
+      for (const i of row) sum += width[i] + gap[i];
       let x = -sum / 2;
-      for (const i of row) { left[i] = x; x += width[i] + GAP_X; }
+      for (const i of row) { left[i] = x; x += width[i] + gap[i]; }
     }
     const center = (i) => left[i] + width[i] / 2;
     for (let sweep = 0; sweep < SWEEPS; ++sweep) {
@@ -134,7 +136,7 @@ kashi.layoutGraph = (() => {
           for (const each of list) sum += center(each);
           wish[i] = list.length > 0 ? sum / list.length : center(i);
         }
-        place(row, wish, width, left);
+        place(row, wish, width, gap, left);
       }
     }
 
@@ -145,17 +147,21 @@ kashi.layoutGraph = (() => {
     }
     const x = new Float64Array(count), y = new Float64Array(width.length);
     let top = 0;
-    for (const row of rows) {
+    const spans = rows.map((row) => {
       let tallest = 0;
       for (const i of row) tallest = Math.max(tallest, height[i]);
       for (const i of row) y[i] = top + (tallest - height[i]) / 2;
       top += tallest + GAP_Y;
-    }
+      return [top - tallest - GAP_Y, top - GAP_Y];
+    });
     for (let i = 0; i < count; ++i) x[i] = left[i] - least;
     const routes = edges.map(([from, to], e) => {
       if (from >= to) return null;
       const points = [x[from] + width[from] / 2, y[from] + height[from]];
-      for (const bend of chains[e]) points.push(center(bend) - least, y[bend]);
+      for (const bend of chains[e]) {  // beside the boxes of its layer, however tall they are
+        const [above, below] = spans[rowOf[bend]];
+        points.push(center(bend) - least, above, center(bend) - least, below);
+      }
       points.push(x[to] + width[to] / 2, y[to]);
       return points;
     });

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.dom.minidom
 
 from browser import TIMEOUT_S, BrowserCase, Tab, find_chromium
 from memory_page_cases import EVIL, QUOTED
@@ -141,6 +142,22 @@ class DataTest(Pages):
         new = set(range(len(names(b)))) - set(comparison["counterparts"])
         self.assertEqual([names(b)[i] for i in new], ["again"])
         self.assertEqual(comparison["computations"][:2], [0, 0])
+
+    def test_svg(self):
+        """`kashi convert --to svg` is well formed for any module, and its boxes do not leave it."""
+        for name, module in (("model", MODEL), ("evil", EVIL_MODEL), ("large", large_module(3000)), ("flat", flat_module(3000))):
+            svg = self.root / f"{name}.svg"
+            subprocess.run([OPTIONS.kashi, "convert", "-o", svg, self.write(name, module)], check=True, timeout=TIMEOUT_S)
+            document = xml.dom.minidom.parse(str(svg)).documentElement
+            width, height = (float(document.getAttribute(key)) for key in ("width", "height"))
+            self.assertEqual(document.getElementsByTagName("script"), [])
+            for link in document.getElementsByTagName("a"):
+                self.assertTrue(link.getAttribute("href").startswith("file:///"), link.toxml())
+            rects = document.getElementsByTagName("rect")
+            for rect in rects:
+                x, y, w, h = (float(rect.getAttribute(key)) for key in ("x", "y", "width", "height"))
+                self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height, rect.toxml())
+            self.assertGreater(len(rects), 20)
 
     def test_bad_modules(self):
         page = self.root / "bad.html"

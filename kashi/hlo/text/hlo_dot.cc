@@ -254,6 +254,18 @@ class DotWriter {
 
 }  // namespace
 
+HloDotSelection SelectForHloDot(const HloModule& module, const HloDotOptions& options) {
+  const Selection selection = Select(module, options);
+  HloDotSelection result;
+  result.wanted = selection.offered();
+  for (const HloComputation* computation : module.MakeComputationPostOrder()) {
+    for (const HloInstruction* instruction : module.InstructionOrder(*computation)) {
+      if (selection.shown().count(instruction) > 0) result.shown.push_back(instruction);
+    }
+  }
+  return result;
+}
+
 HloDot HloModuleToDot(const HloModule& module, const HloDotOptions& options) {
   const Selection selection = Select(module, options);
   HloDot result;

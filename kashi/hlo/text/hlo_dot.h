@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kashi/hlo/ir/hlo_module.h"
 
@@ -36,6 +37,14 @@ struct HloDotOptions {
   // The most instructions that are shown; 0: no limit.
   int64_t max_nodes = kDefaultDotNodes;
 };
+
+// The instructions of a graph with these options.
+struct HloDotSelection {
+  std::vector<const HloInstruction*> shown;  // in the order of MakeComputationPostOrder and InstructionOrder
+  int64_t wanted = 0;                        // how many it would have without max_nodes
+};
+// Pre: `computation` and `around` belong to `module`.
+HloDotSelection SelectForHloDot(const HloModule& module, const HloDotOptions& options = {});
 
 struct HloDot {
   std::string text;    // DOT
