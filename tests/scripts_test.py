@@ -396,7 +396,8 @@ class VerbsTest(unittest.TestCase):
         self.assertEqual(self.missing_from("tests/golden/help.txt", r"^\$ kashi {} --help$"), set())
 
     def test_the_fuzzer_runs_all_that_read_files(self):
-        self.assertEqual(self.missing_from("fuzz/verbs_fuzz.cc", r'^    "{}[ "]'), self.ABOUT_THE_COMMAND | {"ops", "serve"})  # serve answers with what report makes
+        not_fuzzed = self.ABOUT_THE_COMMAND | {"ops", "serve"}  # the pages of serve are those of report
+        self.assertEqual(self.missing_from("fuzz/verbs_fuzz.cc", r'^    "{}[ "]'), not_fuzzed)
 
 
 class CountsTest(unittest.TestCase):
