@@ -34,7 +34,8 @@ class ScopeTree {
         places.erase(std::unique(places.begin(), places.end()), places.end());
         if (places.empty()) places = {0};
       } else {
-        places = {Find(scope_of(instruction))};
+        const bool gathers_results = instruction.IsRoot() && instruction.opcode() == HloOpcode::kTuple;
+        places = {gathers_results ? 0 : Find(scope_of(instruction))};
       }
       for (const int64_t place : places) ++scopes_[place].own;
     }

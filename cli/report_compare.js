@@ -89,11 +89,13 @@ kashi.showComparison = (box, a, b, data) => {
     made.onclick = action;
     return made;
   };
-  bar.append(onlyLabel, button("Next difference", "Key: n", () => jump(1)), button("Previous", "Key: p", () => jump(-1)));
+  bar.append(onlyLabel, button("Next difference", "Key: n", () => jump(1)),
+             button("Previous", "Key: p", () => jump(-1)));
   note.id = "differences";
   const parts = ["changed", "follows", "moved", "gone", "new"].filter((status) => totals[status] > 0)
     .map((status) => `${thousands(totals[status])} ${names[status]} (${marks[status]})`);
-  note.textContent = `${parts.length > 0 ? parts.join(", ") : "No differences"}; ${thousands(totals.same || 0)} the same` +
+  const what = parts.length > 0 ? parts.join(", ") : "No differences";
+  note.textContent = `${what}; ${thousands(totals.same || 0)} the same` +
     `${data.renamed > 0 ? `, ${thousands(data.renamed)} of them renamed` : ""}.`;
   const heads = make("div", "compare-line compare-heads");
   heads.append(make("span", "", "A"), make("bdi", "", a.title), make("span", "", "B"), make("bdi", "", b.title));

@@ -73,7 +73,8 @@ kashi.showCost = (box, model, on) => {
     return row;
   }
   function numbers(row, values, total) {
-    const share = make("td", "share-cell"), bar = make("span", "bar-of"), part = total > 0 ? values(state.sort) / total : 0;
+    const share = make("td", "share-cell"), bar = make("span", "bar-of");
+    const part = total > 0 ? values(state.sort) / total : 0;
     bar.style.width = `${(part * 70).toFixed(1)}px`;
     share.append(bar, `${(part * 100).toFixed(1)} %`);
     row.append(share);
@@ -136,10 +137,11 @@ kashi.showCost = (box, model, on) => {
   }
   function draw() {
     const is = data.target_is_guess ? " (a guess; --target sets it)" : "";
-    caption.textContent = `At least ${kashi.timeText(data.total_seconds)} on ${data.target}${is}, one after the other, by ` +
-      `the roofline model; the critical path takes ${kashi.timeText(data.critical_seconds)}.` +
+    const unknown = kashi.count(data.unknown_loops, "loop");
+    caption.textContent = `At least ${kashi.timeText(data.total_seconds)} on ${data.target}${is}, one after the ` +
+      `other, by the roofline model; the critical path takes ${kashi.timeText(data.critical_seconds)}.` +
       (data.wasted_seconds > 0 ? ` ${kashi.timeText(data.wasted_seconds)} go to padding.` : "") +
-      (data.unknown_loops > 0 ? ` ${kashi.count(data.unknown_loops, "loop")} of unknown length: one iteration each.` : "");
+      (data.unknown_loops > 0 ? ` ${unknown} of unknown length: one iteration each.` : "");
     const headPart = make("thead"), body = make("tbody");
     headPart.append(headRow());
     const tree = state.by === "instruction" ? null : treeOf(state.by);

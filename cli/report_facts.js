@@ -4,7 +4,8 @@ kashi.showFacts = (box, model, i, on) => {
   const {data, text} = model, {make, human, thousands} = kashi;
   const MOST_LINKS = 30;
   if (i < 0) {
-    box.replaceChildren(make("p", "note", "Choose an instruction: its shape, layout, cost, operands and users come here."));
+    const hint = "Choose an instruction: its shape, layout, cost, operands and users come here.";
+    box.replaceChildren(make("p", "note", hint));
     return;
   }
   const facts = make("dl");
@@ -45,7 +46,8 @@ kashi.showFacts = (box, model, i, on) => {
   fact("source", text(data.sources[i]));
   if (data.flops[i] + data.transcendentals[i] + data.traffic[i] > 0) {
     fact("runs", kashi.numberText(count));
-    const share = data.total_seconds > 0 ? `, ${(model.seconds(i) / data.total_seconds * 100).toPrecision(2)} % of all` : "";
+    const percent = data.total_seconds > 0 ? model.seconds(i) / data.total_seconds * 100 : 0;
+    const share = percent > 0 ? `, ${Number(percent.toPrecision(2))} % of all` : "";
     fact("time", `at least ${kashi.timeText(model.seconds(i))} on ${data.target}${share}; bound by ${
       kashi.BOUNDS[data.bounds[i]]}${data.wasted[i] > 0 ? `; ${kashi.timeText(data.wasted[i])} on padding` : ""}`);
     fact("flops", kashi.numberText(data.flops[i]) + (data.transcendentals[i] > 0 ?

@@ -19,7 +19,8 @@ kashi.showGraph = (canvas, model, on) => {
   const HEAD = 22, PADDING = 14, HEIGHT = 36, MOST_ITEMS = 300, FONT = 11;
   const MIN_SCALE = 0.002, MAX_SCALE = 4, READABLE = 0.42;  // below it there are no names
   const MOST_AROUND = 600;  // instructions in a neighbourhood
-  // A parameter or constant with more users is a hub: its lines would cover all others, and are drawn when it is chosen.
+  // A parameter or constant with more users is a hub: its lines would cover all others. They are drawn when it is
+  // chosen.
   const MOST_USERS = 12, MOST_SPOKES = 2000;
   const pen = canvas.getContext("2d");
   const view = {x: 0, y: 0, scale: 1};  // the world point in the upper left corner
@@ -65,7 +66,8 @@ kashi.showGraph = (canvas, model, on) => {
     for (let k = instructions.length - 1; k >= 0; --k) {  // users first
       const i = instructions[k];
       let node = null;
-      if (!isSource(i)) node = nodeOf(data.scopes[i]);
+      if (model.isRoot(i) && model.opcode(i) === "tuple") node = root;  // it gathers results of all scopes
+      else if (!isSource(i)) node = nodeOf(data.scopes[i]);
       else for (let at = model.firsts[i]; at < model.firsts[i + 1]; ++at) {
         const its = place[model.users[at] - begin];
         node = node === null ? its : common(node, its);
@@ -231,15 +233,19 @@ kashi.showGraph = (canvas, model, on) => {
           if (line === undefined) found.set(key, line = {from, to: item, bytes: 0, critical: false, pairs: []});
           line.bytes += data.bytes[model.operands[k]];
           line.pairs.push(model.operands[k], i);
-          if (model.isCritical[i] && model.isCritical[model.operands[k]] && model.critical(model.operands[k], i)) {
-            line.critical = true;
-          }
+          if (model.critical(model.operands[k], i)) line.critical = true;
+        }
+        for (const before of data.controls[i] || []) {  // it runs before, but its value is not used
+          const from = holds.get(before), key = from === undefined ? -1 : from.place * node.items.length + item.place;
+          if (from === undefined || from === item || found.has(key)) continue;
+          const critical = model.critical(before, i);
+          found.set(key, {from, to: item, bytes: 0, critical, control: true, pairs: [before, i]});
         }
       }
     }
     return [...found.values()];
   }
-  // The path goes from one of its instructions to the next.
+  // Whether the critical path goes from one instruction to the other.
   model.critical = model.critical || (() => {
     const next = new Map();
     for (let k = 0; k + 1 < data.critical.length; ++k) {
@@ -344,8 +350,9 @@ kashi.showGraph = (canvas, model, on) => {
   let colors = {};
   function readColors() {
     const style = getComputedStyle(document.documentElement);
-    const names = ["page", "panel", "ink", "muted", "line", "mark", "focus", "node-parameter", "node-constant", "node-call",
-                   "node-collective", "node-matrix", "node-move", "node-elementwise", "node-other", "node-scope"];
+    const names = ["page", "panel", "ink", "muted", "line", "mark", "focus", "node-parameter", "node-constant",
+                   "node-call", "node-collective", "node-matrix", "node-move", "node-elementwise", "node-other",
+                   "node-scope"];
     colors = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     colors.heat = [0, 1, 2, 3, 4, 5].map((step) => style.getPropertyValue(`--heat-${step}`).trim());
   }
@@ -365,7 +372,7 @@ kashi.showGraph = (canvas, model, on) => {
       const [a, b] = [line.pairs[k], line.pairs[k + 1]], from = inner(line.from, a), to = inner(line.to, b);
       const key = from.id * 67108864 + to.id;
       let fine = found.get(key);
-      if (fine === undefined) found.set(key, fine = {from, to, bytes: 0, critical: false, a, b});
+      if (fine === undefined) found.set(key, fine = {from, to, bytes: 0, critical: false, control: line.control});
       fine.bytes += data.bytes[a];
       if (line.critical && model.critical(a, b)) fine.critical = true;
     }
@@ -440,12 +447,14 @@ kashi.showGraph = (canvas, model, on) => {
       const {line} = each, isNear = state.selected >= 0 && touches(line, state.selected);
       const style = isNear ? "focus" : state.path && line.critical ? "mark" : "muted";
       const width = Math.max(widthOf(line.bytes) * (isNear ? 1.3 : 1), isNear || style === "mark" ? 2 * thin : thin);
-      const key = `${style === "muted" ? 0 : style === "mark" ? 1 : 2} ${Math.round(width * 2) / 2}`;
-      if (!groups.has(key)) groups.set(key, {style, width, list: []});
+      const order = style === "muted" ? 0 : style === "mark" ? 1 : 2;
+      const key = `${order} ${Math.round(width * 2) / 2} ${line.control ? 1 : 0}`;
+      if (!groups.has(key)) groups.set(key, {style, width, isDashed: line.control === true, list: []});
       groups.get(key).list.push(each);
     }
     for (const key of [...groups.keys()].sort()) {
-      const {style, width, list} = groups.get(key);
+      const {style, width, isDashed, list} = groups.get(key);
+      pen.setLineDash(isDashed ? [6, 5] : []);
       pen.strokeStyle = colors[style];
       pen.globalAlpha = style === "muted" ? 0.55 : 0.95;
       pen.lineWidth = width;
@@ -454,6 +463,7 @@ kashi.showGraph = (canvas, model, on) => {
       pen.stroke();
     }
     pen.globalAlpha = 1;
+    pen.setLineDash([]);
   }
   // The lines of a hub that is chosen.
   let spokes = {generation: -1, hub: -1, list: []};
@@ -467,7 +477,8 @@ kashi.showGraph = (canvas, model, on) => {
       if (to === null || to === from || ends.has(to)) continue;
       ends.add(to);
       const [a, b] = [corner(from), corner(to)];
-      list.push({line: {from, to, bytes: 0}, points: [a.x + from.w / 2, a.y + from.h, b.x + to.w / 2, b.y], x: 0, y: 0});
+      const points = [a.x + from.w / 2, a.y + from.h, b.x + to.w / 2, b.y];
+      list.push({line: {from, to, bytes: 0}, points, x: 0, y: 0});
       if (list.length === MOST_SPOKES) break;
     }
     spokes = {generation, hub, root: state.root, list};
@@ -782,7 +793,10 @@ kashi.showGraph = (canvas, model, on) => {
   readColors();
   return {
     state, view, draw, drawNow, fit, zoom, pan, select, showModule, showAround, toggle, openMany, closeAll,
-    selectedNode: () => state.selected < 0 ? null : state.around >= 0 ? seen(state.selected) : locate(state.selected, false),
+    selectedNode() {
+      if (state.selected < 0) return null;
+      return state.around >= 0 ? seen(state.selected) : locate(state.selected, false);
+    },
     // The boxes that are seen, for the list beside the picture and for tests: {label, instruction, isOpen, x, y, w, h}
     // on the canvas.
     shown: () => {

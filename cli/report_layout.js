@@ -150,7 +150,7 @@ kashi.layoutGraph = (() => {
     const spans = rows.map((row) => {
       let tallest = 0;
       for (const i of row) tallest = Math.max(tallest, height[i]);
-      for (const i of row) y[i] = top + (tallest - height[i]) / 2;
+      for (const i of row) y[i] = top;
       top += tallest + GAP_Y;
       return [top - tallest - GAP_Y, top - GAP_Y];
     });
@@ -158,6 +158,8 @@ kashi.layoutGraph = (() => {
     const routes = edges.map(([from, to], e) => {
       if (from >= to) return null;
       const points = [x[from] + width[from] / 2, y[from] + height[from]];
+      const [, low] = spans[rowOf[from]];
+      if (low > y[from] + height[from]) points.push(x[from] + width[from] / 2, low);
       for (const bend of chains[e]) {  // beside the boxes of its layer, however tall they are
         const [above, below] = spans[rowOf[bend]];
         points.push(center(bend) - least, above, center(bend) - least, below);

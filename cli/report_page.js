@@ -2,7 +2,8 @@
 //
 // The element `index` has {modules: [{name, stages: [{key, title, file, bytes}]}], pairs: [[key, key]], isLive}. All
 // other data have a key: "module/KEY", "memory/KEY", "passes/NUMBER" and "compare/KEY/KEY". They are elements of the
-// page, or come from the server, which answers {key: data}; the memory comes with its module. A fragment says what to show: #module=m0&tab=text&at=dot.3, or #compare=m0,m1.
+// page, or come from the server, which answers {key: data}; the memory comes with its module. A fragment says what to
+// show: #module=m0&tab=text&at=dot.3, or #compare=m0,m1.
 "use strict";
 (() => {
   const {make, thousands, human} = kashi, element = (id) => document.getElementById(id);
@@ -83,7 +84,8 @@
     function graph() {
       if (me.parts.graph) return me.parts.graph;
       me.parts.graph = kashi.showGraph(element("graph"), model, on);
-      new ResizeObserver(() => { if (isMe() && me.tab === "graph") me.parts.graph.resize(); }).observe(element("graph"));
+      const resize = () => { if (isMe() && me.tab === "graph") me.parts.graph.resize(); };
+      new ResizeObserver(resize).observe(element("graph"));
       me.parts.graph.showModule();
       showLegend();
       return me.parts.graph;
@@ -121,7 +123,8 @@
       return me.parts.cost;
     }
     function showTotals(known) {
-      const columns = ["space", "peak", "padding", "arguments", "outputs", "aliased", "constants", "temporaries", "scratch"];
+      const columns = ["space", "peak", "padding", "arguments", "outputs", "aliased", "constants", "temporaries",
+                       "scratch"];
       const notes = [data.global_note];
       if (known.problem !== undefined) notes.push(`The memory is not known: ${known.problem}`);
       else {
@@ -217,7 +220,8 @@
       element("graph-around").disabled = i < 0;
       const shape = i < 0 ? "" : `: ${model.opcode(i)} ${model.shape(i)}`;
       const isIn = node !== null && node.instruction !== i ? `, in ${node.label}` : "";
-      element("graph-status").textContent = i < 0 ? "Click a box to open it, an instruction to choose it. Drag moves, the wheel zooms." :
+      const hint = "Click a box to open it, an instruction to choose it. Drag moves, the wheel zooms.";
+      element("graph-status").textContent = i < 0 ? hint :
         `${kashi.isolated(model.name(i))}${shape}${isIn}; ${kashi.count(model.operandsOf(i).length, "operand")}, ${
           kashi.count(model.usersOf(i).length, "user")}${model.isCritical[i] ? "; on the critical path" : ""}`;
     }
@@ -234,9 +238,10 @@
       const line = make("li", "", "wider lines carry more bytes; ");
       const path = make("span", "path-mark", "critical path");
       line.append(path, ` ${kashi.timeText(data.critical_seconds)} of ${kashi.timeText(data.total_seconds)}`);
-      list.replaceChildren(...(graph().state.colors === "kind" ?
-        Object.keys(kinds).filter((kind) => used.has(kind)).map((kind) => item(`node-${kind}`, kinds[kind])) :
-        ["none", "0.1 % or less", "0.1 to 0.6 %", "0.6 to 4 %", "4 to 25 %", "more of the time"].map((name, k) => item(`heat-${k}`, name))), line);
+      const shares = ["none", "to 0.06 %", "to 0.4 %", "to 2.5 %", "to 16 %", "more of the time"];
+      const items = graph().state.colors === "time" ? shares.map((share, k) => item(`heat-${k}`, share)) :
+        Object.keys(kinds).filter((kind) => used.has(kind)).map((kind) => item(`node-${kind}`, kinds[kind]));
+      list.replaceChildren(...items, line);
     }
     function hover(node, event, describe) {
       const tip = element("tip");
@@ -262,7 +267,8 @@
         item.id = `hit-${k}`;
         item.setAttribute("role", "option");
         item.dataset.instruction = i;
-        item.append(make("b", "", model.name(i)), ` ${model.opcode(i)} `, make("code", "", kashi.shorten(model.shape(i), 40)),
+        item.append(make("b", "", model.name(i)), ` ${model.opcode(i)} `,
+                    make("code", "", kashi.shorten(model.shape(i), 40)),
                     make("div", "below", kashi.tail(model.text(data.op_names[i]))));
         return item;
       }), make("li", "note", hits.length === 0 ? "nothing found" : `${thousands(hits.length)} of ${
@@ -338,14 +344,16 @@
     const step = (list) => { if (list.length > 0) select(list[0]); };
     const keys = {
       "/": () => { finder.focus(); finder.select(); }, "?": () => element("keys").showModal(),
-      g: () => showTab("graph"), t: () => showTab("text"), m: () => showTab("memory"), c: () => showTab("cost"), b: back,
+      g: () => showTab("graph"), t: () => showTab("text"), m: () => showTab("memory"), c: () => showTab("cost"),
+      b: back,
     };
     const selectionKeys = {
       o: () => { if (me.selected >= 0) step(model.operandsOf(me.selected)); },
       u: () => { if (me.selected >= 0) step(model.usersOf(me.selected)); },
     };
     const graphKeys = {
-      "+": () => graph().zoom(1.25), "=": () => graph().zoom(1.25), "-": () => graph().zoom(0.8), 0: () => graph().fit(),
+      "+": () => graph().zoom(1.25), "=": () => graph().zoom(1.25), "-": () => graph().zoom(0.8),
+      0: () => graph().fit(),
       n: around, w: () => graph().showModule(), e: () => graph().openMany(200_000), x: () => graph().closeAll(),
       Escape: () => select(-1),
     };
@@ -353,7 +361,8 @@
       ArrowLeft: () => graph().pan(60, 0), ArrowRight: () => graph().pan(-60, 0), ArrowUp: () => graph().pan(0, 60),
       ArrowDown: () => graph().pan(0, -60), Enter: () => graph().toggle(graph().selectedNode()),
     };
-    me.keys = (event) => ({...keys, ...(me.tab === "memory" ? {} : selectionKeys), ...(me.tab === "graph" ? graphKeys : {}),
+    me.keys = (event) => ({...keys, ...(me.tab === "memory" ? {} : selectionKeys),
+                           ...(me.tab === "graph" ? graphKeys : {}),
                            ...(event.target.id === "graph" ? canvasKeys : {})});
     me.recolor = () => { if (me.parts.graph) me.parts.graph.recolor(); };
     me.select = select;
@@ -384,7 +393,7 @@
     shown = {kind: "home", keys: () => ({}), recolor() {}};
     kashi.shown = shown;
     const table = make("table"), head = make("thead"), row = make("tr"), body = make("tbody");
-    table.id = "modules";
+    table.id = "module-list";
     for (const name of ["module", "stages", "size", "first", "last", "passes"]) row.append(make("th", "", name));
     head.append(row);
     index.modules.forEach((module, number) => {
@@ -415,7 +424,7 @@
   }
   // Any two stages, as far as their comparison is here.
   function chooser() {
-    const line = make("p", "choices"), [a, b] = [make("select"), make("select")], button = make("button", "", "Compare");
+    const line = make("p", "choices"), a = make("select"), b = make("select"), button = make("button", "", "Compare");
     for (const select of [a, b]) for (const [key, stage] of stages) {
       select.append(new Option(index.modules.length > 1 ? `${stage.module.name}: ${stage.title}` : stage.title, key));
     }
@@ -437,11 +446,12 @@
     leave();
     shown = {kind: "passes", keys: () => ({}), recolor() {}};
     kashi.shown = shown;
-    const module = index.modules[number], table = make("table"), head = make("thead"), row = make("tr"), body = make("tbody");
+    const module = index.modules[number], table = make("table"), head = make("thead"), row = make("tr");
+    const body = make("tbody"), numbers = ["instructions", "peak", "flops", "bytes", "time"];
     const columns = ["stage", "instructions", "peak", "flops", "bytes", "time", "changes", "side by side"];
     const figure = (each, write) => each === null || each === undefined ? "?" : write(each);
     table.id = "passes";
-    for (const name of columns) row.append(make("th", ["instructions", "peak", "flops", "bytes", "time"].includes(name) ? "number" : "", name));
+    for (const name of columns) row.append(make("th", numbers.includes(name) ? "number" : "", name));
     head.append(row);
     let before = null;
     for (const each of rows.rows) {
@@ -450,7 +460,8 @@
       name.append(openButton(each.key, stages.get(each.key).title));
       line.append(name);
       const cells = [thousands(each.instructions), figure(each.peak_bytes, human), figure(each.flops, kashi.numberText),
-                     figure(each.bytes_accessed, (bytes) => human(Math.round(bytes))), figure(each.seconds, kashi.timeText)];
+                     figure(each.bytes_accessed, (bytes) => human(Math.round(bytes))),
+                     figure(each.seconds, kashi.timeText)];
       cells.forEach((content, k) => {
         const cell = make("td", "number", content);
         cell.dataset.column = columns[k + 1];

@@ -217,7 +217,7 @@ LayeredLayout LayOutInLayers(absl::Span<const LayeredBox> boxes, absl::Span<cons
   for (const std::vector<int64_t>& row : places.rows) {
     double tallest = 0;
     for (const int64_t i : row) tallest = std::max(tallest, places.heights[i]);
-    for (const int64_t i : row) tops[i] = layout.height + (tallest - places.heights[i]) / 2;
+    for (const int64_t i : row) tops[i] = layout.height;
     row_tops.push_back(layout.height);
     row_heights.push_back(tallest);
     layout.height += tallest + kGapY;
@@ -230,6 +230,9 @@ LayeredLayout LayOutInLayers(absl::Span<const LayeredBox> boxes, absl::Span<cons
     const auto& [from, to] = lines[i];
     std::vector<LayeredPoint>& route = layout.routes.emplace_back();
     route.push_back({center(from), tops[from] + boxes[from].height});
+    const int64_t first = places.row_of[from];
+    const bool is_short = boxes[from].height < row_heights[first];  // beside a taller box
+    if (from < to && is_short) route.push_back({center(from), row_tops[first] + row_heights[first]});
     for (const int64_t bend : places.bends[i]) {  // beside the boxes of its layer, however tall they are
       const int64_t row = places.row_of[bend];
       route.push_back({center(bend), row_tops[row]});
