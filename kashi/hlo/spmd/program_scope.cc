@@ -172,15 +172,19 @@ std::vector<bool> UnspecifiedDimensions(absl::string_view backend_config, int64_
 
 LeafShardings ShardingsOf(const HloInstruction& instruction);
 
-// The shardings of an element of a tuple, if the element is easy to see.
+// The shardings of an element of a tuple, if the element is easy to see. The module may not be verified: an element
+// that the tuple does not have has none.
 LeafShardings ShardingsOfElement(const HloInstruction& get_tuple_element) {
   const HloInstruction& tuple = *get_tuple_element.operand(0);
   const int64_t index = get_tuple_element.tuple_index();
+  const int64_t count = ShapeUtil::GetLeafCount(get_tuple_element.shape());
+  const bool has_element = tuple.shape().IsTuple() && index >= 0 && index < tuple.shape().tuple_shapes_size();
+  if (!has_element || tuple.opcode() == HloOpcode::kGetTupleElement || tuple.opcode() == HloOpcode::kTuple)
+    return LeafShardings(count);
   int64_t begin = 0;
   for (int64_t i = 0; i < index; ++i) begin += ShapeUtil::GetLeafCount(tuple.shape().tuple_shapes(static_cast<int>(i)));
-  const int64_t count = ShapeUtil::GetLeafCount(get_tuple_element.shape());
-  if (tuple.opcode() == HloOpcode::kGetTupleElement || tuple.opcode() == HloOpcode::kTuple) return LeafShardings(count);
   const LeafShardings all = ShardingsOf(tuple);
+  if (begin + count > static_cast<int64_t>(all.size())) return LeafShardings(count);
   return LeafShardings(all.begin() + begin, all.begin() + begin + count);
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kashi/hlo/text/hlo_parser.h"
@@ -124,6 +125,19 @@ ENTRY e {
   ROOT t = (f32[4], f32[8]) tuple(h, g)
 })"),
             "{replicated} {devices=[2]<=[2]}");
+}
+
+TEST(ProgramScopeTest, ElementsThatATupleDoesNotHaveHaveNoSharding) {
+  for (const char* element : {"index=17", "index=1"}) {
+    const std::string text = absl::Substitute(R"(
+ENTRY e {
+  p = f32[8] parameter(0)
+  c = (f32[8]) custom-call(p), custom_call_target="c", sharding={{replicated}}
+  ROOT g = f32[8] get-tuple-element(c), $0
+})",
+                                              element);
+    EXPECT_EQ(Results(text), "?");
+  }
 }
 
 TEST(ProgramScopeTest, ShardingsOfParameters) {
