@@ -245,6 +245,18 @@ TEST(GpuCallTest, WrongNormsAndAttentionAreErrors) {
   EXPECT_THAT(attention(R"(,"fmha_scale":1)", "bf16[3,8,4,16]"), HasSubstr("call: "));
 }
 
+// As JAX writes it: q, k, v and six scales. Only costs are known.
+TEST(GpuCallTest, AttentionInEightBits) {
+  std::vector<std::string> operands(3, "f8e4m3fn[2,8,4,16]");
+  operands.resize(9, "f32[1,1,1,1]");
+  const auto module = ReadCall(
+      "__cudnn$fmhaSoftmaxF8",
+      R"({"cudnn_fmha_backend_config":{"fmha_scale":1,"bmm1_dot_dimension_numbers":{"lhs_contracting_dimensions":["3"],"rhs_contracting_dimensions":["3"],"lhs_batch_dimensions":["0","2"],"rhs_batch_dimensions":["0","2"]},"bmm2_dot_dimension_numbers":{"lhs_contracting_dimensions":["3"],"rhs_contracting_dimensions":["1"],"lhs_batch_dimensions":["0","1"],"rhs_batch_dimensions":["0","2"]}}})",
+      operands, "(f8e4m3fn[2,4,8,16], f32[1,1,1,1], f32[1,1,1,1], f32[2,4,8], u8[0])");
+  EXPECT_EQ(OperationsOf(*module), "call: attention in 8 bits, beside its products");
+  EXPECT_EQ(OperationsOf(*module, LoweredPart::kProducts), "convert convert convert dot dot tuple");
+}
+
 TEST(GpuCallTest, QueuesOfInstructions) {
   const auto queue = [](absl::string_view config) {
     return OperationQueueOf(CallIn(*ReadCall("custom", config, {}, "f32[2]")));

@@ -208,7 +208,6 @@ absl::StatusOr<XlaOp> SumToShape(CallLowering* lowering, XlaOp x, const Shape& s
 
 Results LowerAttention(CallLowering* lowering) {
   KASHI_RETURN_IF_ERROR(lowering->ExpectOperands(3, 10));
-  KASHI_RETURN_IF_ERROR(lowering->ExpectResults(1, 2));
   AttentionLowering attention(lowering);
   KASHI_RETURN_IF_ERROR(attention.ReadConfig(/*given=*/3, /*fixed_behind_bias=*/0));
   KASHI_RETURN_IF_ERROR(attention.ExpectFourDimensions({0, 1, 2}));
@@ -219,6 +218,7 @@ Results LowerAttention(CallLowering* lowering) {
   KASHI_ASSIGN_OR_RETURN(const XlaOp v, attention.WithHeadsOfQuery(2, second.rhs_batch_dimensions(1), query_heads));
   const XlaOp products = DotGeneral(lowering->OperandAs(0, kType), k, first);
   if (lowering->only_products()) return std::vector<XlaOp>{products, DotGeneral(products, v, second)};
+  KASHI_RETURN_IF_ERROR(lowering->ExpectResults(1, 2));
   const XlaOp logits = attention.Logits(products);
   const XlaOp largest = lowering->Largest(logits, kType, {kKeyDimension});
   const XlaOp weights = attention.Visible(Exp(Sub(logits, attention.ForAllKeys(largest))));
@@ -231,12 +231,11 @@ Results LowerAttention(CallLowering* lowering) {
 }
 
 Results LowerAttentionBackward(CallLowering* lowering) {
-  KASHI_RETURN_IF_ERROR(lowering->ExpectOperands(6, 12));
-  KASHI_RETURN_IF_ERROR(lowering->ExpectResults(3, 4));
+  KASHI_RETURN_IF_ERROR(lowering->ExpectOperands(6, 18));
   AttentionLowering attention(lowering);
   KASHI_RETURN_IF_ERROR(attention.ReadConfig(/*given=*/5, /*fixed_behind_bias=*/1));
   const int64_t o = attention.behind_bias();
-  KASHI_RETURN_IF_ERROR(attention.ExpectFourDimensions({0, 1, 2, 4, o}));
+  KASHI_RETURN_IF_ERROR(attention.ExpectFourDimensions({0, 1, 2, 4}));
   KASHI_ASSIGN_OR_RETURN(const auto to_dk, attention.Dimensions("bmm1_grad_gemm1_dot_dimension_numbers"));
   KASHI_ASSIGN_OR_RETURN(const auto to_dq, attention.Dimensions("bmm1_grad_gemm2_dot_dimension_numbers"));
   KASHI_ASSIGN_OR_RETURN(const auto to_dv, attention.Dimensions("bmm2_grad_gemm1_dot_dimension_numbers"));
@@ -251,6 +250,8 @@ Results LowerAttentionBackward(CallLowering* lowering) {
     return std::vector<XlaOp>{products, dp, DotGeneral(dp, k, to_dq), DotGeneral(dp, q, to_dk),
                               DotGeneral(products, d_o, to_dv)};
   }
+  KASHI_RETURN_IF_ERROR(attention.ExpectFourDimensions({o}));
+  KASHI_RETURN_IF_ERROR(lowering->ExpectResults(3, 4));
   const XlaOp logits = attention.Logits(products);
   const XlaOp p = attention.Visible(Exp(Sub(logits, attention.ForAllKeys(lowering->OperandAs(3, kType)))));
   const XlaOp sums = SumOfProducts(lowering, d_o, lowering->OperandAs(o, kType), to_dp);
@@ -264,6 +265,17 @@ Results LowerAttentionBackward(CallLowering* lowering) {
     results.push_back(dbias);
   }
   return AsResults(lowering, results);
+}
+
+// q, k, v and do are where they are in the calls above.
+Results LowerNarrowAttention(CallLowering* lowering) {
+  if (!lowering->only_products()) return lowering->Unknown("attention in 8 bits, beside its products");
+  return LowerAttention(lowering);
+}
+
+Results LowerNarrowAttentionBackward(CallLowering* lowering) {
+  if (!lowering->only_products()) return lowering->Unknown("attention in 8 bits, beside its products");
+  return LowerAttentionBackward(lowering);
 }
 
 }  // namespace kashi::gpu_calls

@@ -51,6 +51,9 @@ Results LowerNorm(CallLowering* lowering);
 Results LowerAttention(CallLowering* lowering);
 // (q, k, v, log of the sums, do[, bias], o[, lengths of q, lengths of k]) -> (dq, dk, dv[, dbias])
 Results LowerAttentionBackward(CallLowering* lowering);
+// The same in 8 bits, with scales: only the products are known.
+Results LowerNarrowAttention(CallLowering* lowering);
+Results LowerNarrowAttentionBackward(CallLowering* lowering);
 
 }  // namespace kashi::gpu_calls
 
