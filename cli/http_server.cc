@@ -151,7 +151,7 @@ HttpAnswer HttpServer::AnswerTo(absl::string_view head,
 }
 
 void HttpServer::Accept() {
-  while (true) {
+  for (size_t i = 0; i < kMostConnections; ++i) {  // the others wait until these had a turn
     const int accepted = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted < 0) return;  // none waits, or there are too many open files: it is tried again
     if (connections_.size() >= kMostConnections) {

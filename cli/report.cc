@@ -56,8 +56,8 @@ SiteData CollectData(const ReportSite& site, uint64_t limit, int64_t* left_out, 
 
 int RunReport(const ReportOptions& options) {
   if (options.inputs.size() > 2) return FailUsage("give one module or directory, or two modules to compare");
-  if (options.inputs.size() == 2 && options.inputs[0] == "-" && options.inputs[1] == "-") {
-    return FailUsage("only one of the two modules can be read from standard input");
+  if (options.inputs.size() == 2 && (options.inputs[0] == "-" || options.inputs[1] == "-")) {
+    return FailUsage("modules that are compared are read twice: give files, not standard input");
   }
   ReportTarget target;
   if (!options.target.empty()) target.accelerator = &AcceleratorOf(options.target);

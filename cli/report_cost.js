@@ -14,7 +14,7 @@ kashi.showCost = (box, model, on) => {
     const sums = data.breakdowns.scope[key];
     return key === "seconds" || key === "flops" || key === "traffic" || sums[0] > 0;
   });
-  const state = {by: "scope", sort: "seconds", all: new Set()};
+  const state = {by: "scope", sort: "seconds", all: new Set(), zoom: 0};  // zoom: the widest box of the flame graph
   const trees = {};
   function treeOf(by) {
     if (trees[by]) return trees[by];
@@ -46,12 +46,12 @@ kashi.showCost = (box, model, on) => {
   for (const by of [...Object.keys(data.breakdowns), "instruction"]) chooser.append(new Option(by, by));
   label.append(chooser);
   head.append(label);
-  const wide = make("div", "cost-rows"), table = make("table"), caption = make("p", "note");
+  const wide = make("div", "cost-rows"), table = make("table"), caption = make("p", "note"), flame = make("div", "flame");
   table.id = "cost";
-  wide.append(table);
+  wide.append(flame, table);
   box.replaceChildren(head, caption, wide);
   chooser.id = "cost-by";
-  chooser.onchange = () => { state.by = chooser.value; draw(); };
+  chooser.onchange = () => { state.by = chooser.value; state.zoom = 0; draw(); };
 
   function headRow() {
     const row = make("tr");
@@ -135,6 +135,45 @@ kashi.showCost = (box, model, on) => {
       return row;
     });
   }
+  // Boxes as wide as their share; below a box its parts. A click makes a box as wide as all.
+  function drawFlame(tree) {
+    const LEAST = 0.002, ROW = 22, values = tree[state.sort], top = state.zoom < values.length ? state.zoom : 0;
+    const boxes = [], above = [];
+    for (let node = tree.parents[top]; node >= 0; node = tree.parents[node]) above.unshift(node);
+    const add = (node, row, left, width) => {
+      const made = make("button", `flame-box flame-${node === 0 ? "all" : hueOf(text(tree.names[node]))}`);
+      const share = values[0] > 0 ? values[node] / values[0] * 100 : 0;
+      made.type = "button";
+      made.textContent = node === 0 ? "in all" : text(tree.names[node]);
+      made.title = `${made.textContent}: ${measures[state.sort].text(values[node])}, ${share.toFixed(1)} %`;
+      Object.assign(made.style, {left: `${left * 100}%`, width: `${width * 100}%`, top: `${row * ROW}px`});
+      made.onclick = () => { state.zoom = node; draw(); };
+      boxes.push(made);
+    };
+    above.forEach((node, row) => add(node, row, 0, 1));
+    const waiting = values[top] > 0 ? [{node: top, row: above.length, left: 0, width: 1}] : [];
+    let rows = above.length;
+    while (waiting.length > 0) {
+      const {node, row, left, width} = waiting.pop();
+      add(node, row, left, width);
+      rows = Math.max(rows, row + 1);
+      let from = left;
+      const parts = tree.children[node].filter((part) => values[part] / values[top] >= LEAST);
+      for (const part of parts.sort((a, b) => values[b] - values[a] || a - b)) {
+        const share = values[part] / values[top];
+        waiting.push({node: part, row: row + 1, left: from, width: share});
+        from += share;
+      }
+    }
+    flame.replaceChildren(...boxes);
+    flame.style.height = `${rows * ROW + 8}px`;
+  }
+  // Names that differ only in a number at the end have one colour.
+  function hueOf(name) {
+    let hash = 0;
+    for (const letter of name.replace(/\d+$/, "")) hash = (hash * 31 + letter.codePointAt(0)) % 9973;
+    return hash % 7;
+  }
   function draw() {
     const is = data.target_is_guess ? " (a guess; --target sets it)" : "";
     const unknown = kashi.count(data.unknown_loops, "loop");
@@ -146,6 +185,8 @@ kashi.showCost = (box, model, on) => {
     headPart.append(headRow());
     const tree = state.by === "instruction" ? null : treeOf(state.by);
     body.append(...(tree === null ? instructionRows() : treeRows(tree)));
+    flame.hidden = tree === null;
+    if (tree !== null) drawFlame(tree);
     table.replaceChildren(headPart, body);
   }
   openFirst(treeOf("scope"));

@@ -517,7 +517,8 @@ kashi.showGraph = (canvas, model, on) => {
   // The name of an open box stays in sight as long as some of the box is: below those of the boxes around it.
   function drawHead({node, x, y}) {
     if (node.w * view.scale < 60) return;
-    const size = Math.min(12 / view.scale, Math.max(12, 11 / view.scale));
+    // As long as the names of instructions can be read, it leaves them room.
+    const size = view.scale >= READABLE ? Math.min(12 / view.scale, HEAD) : 12 / view.scale;
     let above = 0;
     if (y < view.y) for (let up = node.parent; up !== null; up = up.parent) ++above;
     const left = Math.max(x, view.x), top = Math.max(y, view.y + above * size * 1.6);
@@ -806,6 +807,7 @@ kashi.showGraph = (canvas, model, on) => {
         y: (y - view.y) * view.scale, w: node.w * view.scale, h: node.h * view.scale}));
     },
     resize() { if (state.isFitted) fit(); else draw(); },
+    lineCount: () => lastShown.lines.length + hubLines().length,  // of the last frame, for tests
     frames: () => frames, recolor() { readColors(); draw(); },
   };
 };

@@ -80,6 +80,9 @@
     const {data} = model, isMe = () => shown === me;
     const on = {select: (i) => select(i), changed: () => showStatus(), hover};
     const find = kashi.makeSearch(model);
+    element("summary").textContent = `${kashi.count(model.count, "instruction")} in ${
+      kashi.count(model.computations, "computation")}; at least ${kashi.timeText(data.total_seconds)} on ${
+      data.target}${data.target_is_guess ? " (a guess)" : ""}`;
 
     function graph() {
       if (me.parts.graph) return me.parts.graph;

@@ -32,8 +32,9 @@ kashi.textLine = (model, i, link) => {
     else word("rest", part);
   });
   const config = data.configs[i], op = text(data.op_names[i]), source = text(data.sources[i]);
-  if (op !== "" || source !== "") word("metadata", `, metadata={${op === "" ? "" : `op_name="${op}"`}${
-    op !== "" && source !== "" ? " " : ""}${source === "" ? "" : `source="${source}"`}}`);
+  const colon = source.lastIndexOf(":"), metadata = [op === "" ? "" : `op_name="${op}"`,
+    source === "" ? "" : `source_file="${source.slice(0, colon)}" source_line=${source.slice(colon + 1)}`];
+  if (op !== "" || source !== "") word("metadata", `, metadata={${metadata.filter((each) => each !== "").join(" ")}}`);
   if (config !== undefined) word("metadata", `, backend_config=${text(config)}`);
   return parts;
 };

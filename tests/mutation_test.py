@@ -65,6 +65,7 @@ VERBS = [
     ['memory', '{in}', '--json'],
     ['memory', '{in}', '--html', '{out}'],
     ['report', '{in}', '--target', 'v5e', '-o', '{out}'],
+    ['convert', '{in}', '--to', 'svg', '-o', '{out}'],
     ['memory', '{in}', '--target', 'host', '--details'],
     ['cost', '{in}'],
     ['cost', '{in}', '--json'],

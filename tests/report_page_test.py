@@ -293,6 +293,36 @@ class BrowserTest(BrowserCase, Pages):
         tab.press("ArrowLeft", "-", "0")
         self.assertEqual([round(number, 6) for number in view()], [round(number, 6) for number in start])
 
+    def test_a_parameter_with_many_users(self):
+        lines = "".join(f"  x{i} = f32[8] add(p, q{i})\n" for i in range(40))
+        parameters = "".join(f"  q{i} = f32[8] parameter({i + 1})\n" for i in range(40))
+        module = (f"HloModule m\n\nENTRY e {{\n  p = f32[8] parameter(0)\n{parameters}{lines}"
+                  f"  ROOT r = ({', '.join(['f32[8]'] * 40)}) tuple({', '.join(f'x{i}' for i in range(40))})\n}}\n")
+        tab = self.show(self.page("hub", module))
+        drawn = "const graph = kashi.shown.graph(); graph.drawNow(); return graph.lineCount();"
+        few = tab.ask(drawn)
+        tab.ask("kashi.shown.select(kashi.shown.model.find('p')); kashi.shown.graph().fit();")
+        self.assertEqual(tab.ask(drawn) - few, 40, "its lines, when it is chosen")
+
+    def test_what_the_pointer_is_on(self):
+        tab = self.show(self.page("model", MODEL))
+        box = tab.boxes()["encoder/embed"]
+        left, top = tab.ask("const box = $('graph').getBoundingClientRect(); return [box.left, box.top];")
+        tab.point(left + box["x"] + box["w"] / 2, top + box["y"] + box["h"] / 2)
+        self.assertIn("encoder/embed\n3 instructions", tab.text("tip"))
+        tab.point(left + 3, top + 3)
+        self.assertFalse(tab.ask("return $('tip').checkVisibility();"))
+
+    def test_colours_by_time(self):
+        tab = self.show(self.page("model", MODEL), "at=product")
+        tab.ask("$('graph-colors').value = 'time'; $('graph-colors').onchange();")
+        self.assertIn("more of the time", tab.text("graph-legend"))
+        tab.ask("kashi.shown.select(-1); kashi.shown.graph().state.path = false;")
+        box = tab.boxes()["product"]
+        pixel = tab.ask(f"const pen = $('graph').getContext('2d');"
+                        f"return Array.from(pen.getImageData({box['x'] + 4}, {box['y'] + box['h'] / 2}, 1, 1).data);")
+        self.assertEqual(pixel[:3], [0xc0, 0x4a, 0x2a], "most of the time")
+
     def test_enter_opens_the_chosen_box(self):
         tab = self.show(self.page("model", MODEL), "at=loop")
         tab.ask("$('graph').focus();")
@@ -345,6 +375,13 @@ class BrowserTest(BrowserCase, Pages):
         first = tab.ask(rows)
         self.assertTrue(first[0].startswith("− in all 100.0 %") or "in all" in first[0], first[0])
         self.assertTrue(any("dense" in row for row in first), "the dearest scope is open")
+        widths = ("return Object.fromEntries(Array.from(document.querySelectorAll('.flame-box'),"
+                  "(box) => [box.textContent, box.offsetWidth]));")
+        before = tab.ask(widths)
+        self.assertGreater(before["mlp"], before["dense"])
+        self.assertGreater(before["dense"], before["gelu"])
+        tab.click_text(".flame-box", "gelu")
+        self.assertEqual(tab.ask(widths)["gelu"], before["in all"])
         tab.ask("$('cost-by').value = 'opcode'; $('cost-by').onchange();")
         self.assertTrue(any("dot" in row for row in tab.ask(rows)))
         tab.ask("$('cost-by').value = 'instruction'; $('cost-by').onchange();")
