@@ -199,6 +199,11 @@
           if (me.before.length > 0) button("Back", "Key: b", back);
           button("In the graph", "Key: g", () => { showTab("graph"); graph().select(i); });
           button("In the text", "Key: t", () => showTab("text"));
+          if (model.callsOf(i).length > 0) button("Open or close", "Key in the graph: Enter", () => {
+            showTab("graph");
+            graph().select(i);
+            graph().toggle(graph().selectedNode());
+          });
           button("Its memory", "Key: m", async () => {
             showTab("memory");
             const there = await memory();
@@ -549,9 +554,11 @@
     performance.mark("shown");
     document.body.dataset.ready = Number(document.body.dataset.ready || 0) + 1;  // for tests
   }
+  // To another module or list: the browser's button leads back.
   function go(change) {
-    address = new URLSearchParams();
-    setAddress(change);
+    address = new URLSearchParams(change);
+    clearTimeout(writing);
+    try { history.pushState(null, "", `#${address}`); } catch { /* a browser that does not want it for files */ }
     scrollTo(0, 0);
     return show();
   }
