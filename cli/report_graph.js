@@ -213,12 +213,22 @@ kashi.showGraph = (canvas, model, on) => {
     return true;
   }
 
-  // Of each instruction below `node`, the item of `node` that holds it.
+  // Of each instruction below `node`, the item of `node` that holds it: an object with get(instruction). Of many
+  // instructions an array is much faster than a map.
+  const MANY = 4096;
   function holders(node) {
     if (node.holders) return node.holders;
-    node.holders = new Map();
-    for (const item of node.items) for (const i of item.instructions) node.holders.set(i, item);
+    const many = node.items.reduce((sum, item) => sum + item.instructions.length, 0) > MANY;
+    node.holders = many ? arrayOfHolders(node.items) : new Map();
+    if (!many) for (const item of node.items) for (const i of item.instructions) node.holders.set(i, item);
     return node.holders;
+  }
+  function arrayOfHolders(items) {
+    let first = Infinity, last = -1;
+    for (const item of items) for (const i of item.instructions) { first = Math.min(first, i); last = Math.max(last, i); }
+    const at = new Int32Array(last - first + 1).fill(-1);
+    items.forEach((item, k) => { for (const i of item.instructions) at[i - first] = k; });
+    return {get: (i) => i < first || i > last || at[i - first] < 0 ? undefined : items[at[i - first]]};
   }
   function linesOf(node) {
     const holds = holders(node), found = new Map();

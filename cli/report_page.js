@@ -18,6 +18,9 @@
     element("problem").hidden = message === "";
     element("problem").textContent = message;
   };
+  // The data that the first view may not need come after this script.
+  const parsed = document.readyState !== "loading" ? Promise.resolve() :
+    new Promise((done) => document.addEventListener("DOMContentLoaded", done));
   const hasData = (key) => index.isLive || element(key) !== null;
   const waiting = new Map();
   function load(key) {
@@ -25,6 +28,7 @@
     return waiting.get(key);
   }
   async function fetchData(key) {
+    if (element(key) === null) await parsed;
     const inPage = element(key);
     if (inPage !== null) {
       const data = JSON.parse(inPage.textContent);
@@ -529,6 +533,7 @@
   async function show() {
     const isBusy = make("p", "note", "Reading …");
     showPlaces();
+    if (stages.size > 1) await parsed;  // it shows which data there are
     try {
       if (address.has("compare")) {
         const [a, b] = address.get("compare").split(",");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -220,7 +221,10 @@ std::string ReportSite::PageHtml(const SiteData& data, bool is_live) const {
     return absl::StrCat("<script type=\"application/json\" id=\"", id, "\">\n", json, "\n</script>\n");
   };
   std::string scripts = script("index", IndexJson(is_live));
-  for (const auto& [key, json] : data) absl::StrAppend(&scripts, script(key, json));
+  std::string later;  // of one module, what the first view does not need
+  for (const auto& [key, json] : data) {
+    absl::StrAppend(absl::StartsWith(key, "module/") ? &scripts : &later, script(key, json));
+  }
   int64_t bytes = 0, stages = 0;
   for (const SiteModule& module : modules_) {
     for (const SiteStage& stage : module.stages) bytes += stage.bytes;
@@ -237,6 +241,7 @@ std::string ReportSite::PageHtml(const SiteData& data, bool is_live) const {
                               {"{{style}}", absl::StrCat(kMemoryPageCss, kReportPageCss)},
                               {"{{explorer}}", kMemoryExplorerHtml},
                               {"{{data}}", scripts},
+                              {"{{later}}", later},
                               {"{{script}}", absl::StrCat(kPageCommonJs, kMemoryPageJs, kReportPageJs)}});
 }
 
