@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/match.h"
+
 namespace kashi::editor {
 namespace {
 
@@ -25,8 +27,11 @@ Character FirstCharacter(absl::string_view text) {
 }  // namespace
 
 TextPositions::TextPositions(absl::string_view text) : text_(text), line_begins_{0} {
-  for (size_t at = text.find('\n'); at != absl::string_view::npos; at = text.find('\n', at + 1)) {
-    line_begins_.push_back(at + 1);
+  constexpr absl::string_view kLineEnds = "\r\n";
+  for (size_t at = text.find_first_of(kLineEnds); at != absl::string_view::npos;
+       at = text.find_first_of(kLineEnds, at)) {
+    at += absl::StartsWith(text.substr(at), kLineEnds) ? 2 : 1;
+    line_begins_.push_back(at);
   }
 }
 

@@ -1,4 +1,4 @@
-// Places in a text as editors count them: lines from 0, and columns in UTF-16 units.
+// Places in a text as editors count them: lines from 0, which \n, \r\n or \r end, and columns in UTF-16 units.
 //
 //   bytes      f  o  o  \n ö     =        the `=` is byte 7: line 1, column 2
 //

@@ -27,9 +27,18 @@ TEST(TextPositionsTest, PlacesBeyondTheTextAreItsEnds) {
   EXPECT_EQ(TextPositions("").OffsetOf({0, 0}), 0);
 }
 
+TEST(TextPositionsTest, LineEndsOfAllSystems) {
+  const TextPositions positions("a\rb\r\nc\nd");
+  EXPECT_EQ(positions.lines(), 4);
+  EXPECT_EQ(positions.OffsetOf({1, 0}), 2);
+  EXPECT_EQ(positions.OffsetOf({2, 0}), 5);
+  EXPECT_EQ(positions.OffsetOf({3, 0}), 7);
+}
+
 TEST(TextPositionsTest, BackAndForthIsTheBeginningOfTheCharacter) {
   std::mt19937 random(11);
-  const std::string parts[] = {"a", "\n", "\xc3\xb6", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xff", "\xc3", "\x80"};
+  const std::string parts[] = {"a",    "\n",   "\r",  "\r\n", "\xc3\xb6", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+                               "\xff", "\xc3", "\x80"};
   for (int i = 0; i < 2000; ++i) {
     std::string text;
     for (int n = random() % 12; n > 0; --n) text += parts[random() % std::size(parts)];
