@@ -183,7 +183,7 @@ void AddCostVerb(Command* command) {
   verb->AddOption("--top", &options->top, "Number of instructions to show (default: 10)")
       ->Within(0, std::numeric_limits<int64_t>::max());
   verb->AddOption("--sort", &options->sort,
-                  "Sort by flops and transcendentals, by bytes, or by time (default: flops; with --target: seconds)")
+                  "Sort by flops and transcendentals, by bytes, or by seconds (default: flops; with --target: seconds)")
       ->OneOf({"flops", "bytes", "seconds"});
   AddAcceleratorOption(verb, "The device for which times are computed", &options->target);
   verb->AddFlag("--as-xla", &options->as_xla, "Count as XLA does: a loop is one iteration");

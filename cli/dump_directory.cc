@@ -109,6 +109,7 @@ class DirectoryReader {
         continue;
       }
       std::error_code unknown;
+      if (!entry->is_regular_file(unknown)) continue;  // a pipe or a device, which may never end
       const auto size = fs::file_size(path, unknown);
       AddFile({path, unknown ? 0 : static_cast<int64_t>(size)}, name, of_module);
     }

@@ -97,7 +97,7 @@ void AddPartitionFlag(Verb* verb, bool* partitions, const std::string& descripti
 }
 
 absl::Status NeedsGlobalProgram(const ProgramScope& scope) {
-  return InvalidArgument("--partition needs a program that is not partitioned yet: %s",
+  return InvalidArgument("partitioning needs a program that is not partitioned yet: %s",
                          scope.reason.empty() ? "this one is for one device" : scope.reason);
 }
 

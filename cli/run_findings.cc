@@ -70,7 +70,15 @@ std::optional<RunFinding> FindingOf(const RunFindings& findings, const std::stri
 }
 
 std::string NoFindingText(const RunFindings& findings) {
-  std::string text = findings.nan == nullptr ? "" : "no instruction makes a NaN or an infinity\n";
+  std::string text;
+  if (findings.nan != nullptr) {
+    const int64_t passed_on = findings.nan->passed_on();
+    absl::StrAppend(&text, "no instruction makes a NaN or an infinity from operands without one\n");
+    if (passed_on > 0) {
+      absl::StrAppend(&text, Count(passed_on, "instruction"), passed_on == 1 ? " has" : " have",
+                      " one of an operand; whether more are made there is not checked\n");
+    }
+  }
   if (findings.checker == nullptr) return text;
   const int64_t steps = findings.checker->compared_steps();
   absl::StrAppend(&text, Count(steps, "compiled step"), steps == 1 ? " agrees" : " agree", " with the evaluator\n");

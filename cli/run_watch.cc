@@ -152,8 +152,11 @@ absl::Status NanCheck::OnValue(const HloInstruction& instruction, const Value& v
     infinities_before += summaries_[operand].infinities;
   }
   const bool makes_nan = summary.nans > 0 && nans_before == 0;
-  const bool makes_infinity = summary.infinities > 0 && infinities_before + nans_before == 0;
-  if (!makes_nan && !makes_infinity) return absl::OkStatus();
+  const bool makes_infinity = summary.infinities > 0 && infinities_before == 0;  // a NaN makes no infinity
+  if (!makes_nan && !makes_infinity) {
+    if (summary.finite() < summary.elements) passed_on_.insert(&instruction);
+    return absl::OkStatus();
+  }
   Describe(instruction, makes_nan ? NonFinite::kNan : NonFinite::kInfinity, value);
   return Cancelled("%s is not finite", instruction.name());
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "cli/progress.h"
 #include "cli/value_summary.h"
@@ -78,11 +79,14 @@ class NanCheck : public Watcher {
   absl::Status OnValue(const HloInstruction& instruction, const Value& value) override;
   // The description: instruction, computation, operands, source; "" if there is none.
   const std::string& finding() const { return finding_; }
+  // The instructions with a NaN or an infinity that an operand has, too: they may make others.
+  int64_t passed_on() const { return static_cast<int64_t>(passed_on_.size()); }
 
  private:
   void Describe(const HloInstruction& instruction, NonFinite kind, const Value& value);
 
   absl::flat_hash_map<const HloInstruction*, ValueSummary> summaries_;  // of the last occurrence
+  absl::flat_hash_set<const HloInstruction*> passed_on_;
   std::string finding_;
 };
 

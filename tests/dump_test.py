@@ -6,6 +6,7 @@ what they say is compared with the files themselves, and planted faults are foun
 """
 import collections
 import json
+import os
 import pathlib
 import random
 import re
@@ -49,6 +50,18 @@ class DumpTest(kashi_testing.FolderTest):
             for key, stage in (("instructions_before", 0), ("instructions_after", -1)):
                 text = pathlib.Path(module["stages"][stage]["files"][0]["file"])
                 self.assertEqual(module[key], sum(opcodes_of(text).values()))
+
+    def test_what_is_no_file_is_left_out(self):
+        folder = self.folder / "dump"
+        shutil.copytree(DUMP, folder)
+        name = "module_0000.jit_edges.0008.x.after_{}.before_bar.txt"
+        os.mkfifo(folder / name.format("pipe"))
+        (folder / name.format("device")).symlink_to("/dev/zero")
+        (folder / name.format("nothing")).symlink_to("nowhere")
+        for options in ((), ("--passes",)):
+            with_others = self.run_command("dump", "dump", *options)[0]
+            without = self.run_command("dump", str(DUMP), *options)[0]
+            self.assertEqual(with_others, without)
 
     def test_each_pass_changes_the_operations_that_it_says(self):
         for module in ("jit_edges", "jit_loop"):
