@@ -148,7 +148,8 @@ int DiffVerb::Run() {
     return FailUsage("--random cannot be used with --input");
   }
   if (!options_.from.empty() || !options_.to.empty()) return RunStages();
-  if (options_.b.empty()) return FailUsage("an argument is missing: give two modules A and B, or one dump with --from or --to");
+  if (options_.b.empty())
+    return FailUsage("an argument is missing: give two modules A and B, or one dump with --from or --to");
   std::error_code error;
   const bool a_is_directory = std::filesystem::is_directory(options_.a, error);
   const bool b_is_directory = std::filesystem::is_directory(options_.b, error);
