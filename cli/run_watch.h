@@ -72,7 +72,7 @@ class Until : public Watcher {
 absl::StatusOr<const HloInstruction*> FindInstruction(const HloModule& module, absl::string_view name);
 
 // Ends the run at the first instruction that makes a NaN from operands without NaN, or an infinity from operands
-// without NaN and infinity. Parameters and constants are not checked. For an instruction that calls computations, those
+// without infinity. Parameters and constants are not checked. For an instruction that calls computations, those
 // are checked instead.
 class NanCheck : public Watcher {
  public:
